@@ -1,0 +1,19 @@
+/**
+ * A validator for the event streams of language models.
+ *
+ * @module
+ */
+
+export * from "./src/types.ts";
+export {
+  StreamSequenceError,
+  type StreamSequenceErrorCode,
+  type StreamSequenceErrorJson,
+  type StreamSequenceErrorOptions,
+} from "./src/stream_sequence_error.ts";
+export {
+  createStreamEventValidator,
+  type StreamEventLimits,
+  type StreamEventValidator,
+  type StreamEventValidatorOptions,
+} from "./src/stream_event_validator.ts";

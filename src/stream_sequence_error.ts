@@ -1,0 +1,212 @@
+import { clip, quote } from "./_quote.ts";
+import type { AssistantContent, StreamPhase } from "./types.ts";
+
+/** The rules of the stream event protocol, by name. Codes never change. */
+export type StreamSequenceErrorCode =
+  | "malformed_event"
+  | "expected_start"
+  | "after_terminal"
+  | "duplicate_start"
+  | "unknown_event"
+  | "block_open"
+  | "unexpected_index"
+  | "duplicate_tool_id"
+  | "wrong_block"
+  | "wrong_index"
+  | "content_mismatch"
+  | "arguments_not_json"
+  | "limit_exceeded"
+  | "arguments_not_object"
+  | "tool_id_changed"
+  | "tool_name_changed"
+  | "arguments_mismatch"
+  | "block_open_at_done"
+  | "reason_mismatch"
+  | "message_mismatch"
+  | "truncated";
+
+/** What a {@linkcode StreamSequenceError} knows beyond its message. */
+export interface StreamSequenceErrorOptions extends ErrorOptions {
+  /**
+   * The rule that was broken.
+   *
+   * @default {"truncated"} without an event type, `"malformed_event"` with one
+   */
+  readonly code?: StreamSequenceErrorCode;
+  /**
+   * How many events the validator was given before this one.
+   *
+   * @default {0}
+   */
+  readonly eventIndex?: number;
+  /** The position of the block that it is about. */
+  readonly contentIndex?: number;
+  /** Where in the message or the arguments the first difference is. */
+  readonly path?: string;
+  /** Where in the text the first difference is, in UTF-16 code units. */
+  readonly offset?: number;
+  /** What was streamed, around the first difference. */
+  readonly expected?: string;
+  /** What came instead, around the first difference. */
+  readonly received?: string;
+  /** What is safe to keep of what was streamed before. */
+  readonly partialContent?: readonly AssistantContent[];
+}
+
+/** What `JSON.stringify` makes of a {@linkcode StreamSequenceError}: no content of the stream. */
+export interface StreamSequenceErrorJson {
+  /** Always `"StreamSequenceError"`. */
+  readonly name: string;
+  /** The whole message. */
+  readonly message: string;
+  /** The rule that was broken. */
+  readonly code: StreamSequenceErrorCode;
+  /** The rejected event's type; not there where there was no event, or it had no type. */
+  readonly eventType?: string;
+  /** Where the stream was. */
+  readonly phase: StreamPhase;
+  /** How many events came before. */
+  readonly eventIndex: number;
+  /** The position of the block that it is about. */
+  readonly contentIndex?: number;
+  /** Where in the message or the arguments the first difference is. */
+  readonly path?: string;
+  /** Where in the text the first difference is, in UTF-16 code units. */
+  readonly offset?: number;
+  /** The message without its beginning. */
+  readonly detail: string;
+}
+
+/** One brand for every copy of the package, so that {@linkcode StreamSequenceError.is} knows them all. */
+const BRAND = Symbol.for("@agent-stream/validator.StreamSequenceError");
+
+/**
+ * Says which event of a stream broke which rule of the protocol.
+ *
+ * What prints or serialises (the message and `toJSON()`) carries positions, lengths, tool names and
+ * ids, never content. `expected`, `received` and `partialContent` hold content, for a debugger;
+ * they neither print nor serialise.
+ *
+ * @example Telling which rule was broken
+ * ```ts
+ * import { createStreamEventValidator, StreamSequenceError } from "@agent-stream/validator";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const validator = createStreamEventValidator();
+ * try {
+ *   validator.accept({ type: "text_start", contentIndex: 0 });
+ * } catch (error) {
+ *   assert(StreamSequenceError.is(error));
+ *   assertEquals(error.code, "expected_start");
+ *   assertEquals(error.eventIndex, 0);
+ *   assertEquals(
+ *     error.message,
+ *     'Invalid stream event "text_start" in phase "idle": expected "start", received "text_start"',
+ *   );
+ * }
+ * ```
+ */
+export class StreamSequenceError extends Error {
+  /** Always `"StreamSequenceError"`. */
+  override readonly name: string = "StreamSequenceError";
+  /** The rejected event's type; `undefined` where there was no event, or it had no type. */
+  readonly eventType: string | undefined;
+  /** Where the stream was when the event came. */
+  readonly phase: StreamPhase;
+  /** The rule that was broken. */
+  readonly code: StreamSequenceErrorCode;
+  /** How many events the validator was given before this one. */
+  readonly eventIndex: number;
+  /** What was expected and what came, without the message's beginning. */
+  readonly detail: string;
+  /** The position of the block that it is about, where it is about one. */
+  readonly contentIndex?: number;
+  /** Where in the message or the arguments the first difference is, as `content[2].arguments.query`. */
+  readonly path?: string;
+  /** Where in the text the first difference is, in UTF-16 code units. */
+  readonly offset?: number;
+  readonly #expected: string | undefined;
+  readonly #received: string | undefined;
+  readonly #partialContent: readonly AssistantContent[];
+
+  /**
+   * @param eventType The rejected event's type, `undefined` where there is none.
+   * @param phase Where the stream was when the event came.
+   * @param detail What was expected and what came.
+   * @param options What else is known.
+   */
+  constructor(
+    eventType: string | undefined,
+    phase: StreamPhase,
+    detail: string,
+    options: StreamSequenceErrorOptions = {},
+  ) {
+    const code = options.code ?? (eventType === undefined ? "truncated" : "malformed_event");
+    const subject = code === "truncated"
+      ? "Stream ended"
+      : eventType === undefined
+      ? "Invalid stream event"
+      : `Invalid stream event ${quote(eventType)}`;
+    super(`${subject} in phase "${phase}": ${detail}`, options);
+    this.eventType = eventType;
+    this.phase = phase;
+    this.code = code;
+    this.eventIndex = options.eventIndex ?? 0;
+    this.detail = detail;
+    if (options.contentIndex !== undefined) this.contentIndex = options.contentIndex;
+    if (options.path !== undefined) this.path = options.path;
+    if (options.offset !== undefined) this.offset = options.offset;
+    this.#expected = options.expected;
+    this.#received = options.received;
+    this.#partialContent = options.partialContent ?? [];
+  }
+
+  /** What was streamed, at most 40 UTF-16 code units around the first difference. */
+  get expected(): string | undefined {
+    return this.#expected;
+  }
+
+  /** What came instead, at most 40 UTF-16 code units around the first difference. */
+  get received(): string | undefined {
+    return this.#received;
+  }
+
+  /** What is safe to keep of what was streamed before. */
+  get partialContent(): readonly AssistantContent[] {
+    return this.#partialContent;
+  }
+
+  /**
+   * Whether a value is a `StreamSequenceError`, of this copy of the package or of another.
+   *
+   * @param value Any value.
+   * @returns Whether it is one.
+   */
+  static is(value: unknown): value is StreamSequenceError {
+    return value instanceof Error && BRAND in value;
+  }
+
+  /**
+   * The error for a log, without content of the stream.
+   *
+   * @returns A plain object.
+   */
+  toJSON(): StreamSequenceErrorJson {
+    return {
+      name: this.name,
+      message: this.message,
+      code: this.code,
+      ...(this.eventType !== undefined && { eventType: clip(this.eventType) }),
+      phase: this.phase,
+      eventIndex: this.eventIndex,
+      ...(this.contentIndex !== undefined && { contentIndex: this.contentIndex }),
+      ...(this.path !== undefined && { path: this.path }),
+      ...(this.offset !== undefined && { offset: this.offset }),
+      detail: this.detail,
+    };
+  }
+
+  static {
+    Object.defineProperty(this.prototype, BRAND, { value: true });
+  }
+}

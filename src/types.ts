@@ -1,0 +1,291 @@
+/**
+ * The stream events and the messages that they build. Types only; nothing here exists at run time.
+ *
+ * @module
+ */
+
+/** A JSON value, as `JSON.parse` returns it. */
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | JsonObject;
+
+/** A JSON object. `undefined` stands only for a key that is not there. */
+export interface JsonObject {
+  /** The value under each key. */
+  readonly [key: string]: JsonValue | undefined;
+}
+
+/** A text block of a message. */
+export interface TextContent {
+  /** Tells this block from the others. */
+  readonly type: "text";
+  /** The whole text. */
+  readonly text: string;
+}
+
+/** A reasoning block of a message. */
+export interface ThinkingContent {
+  /** Tells this block from the others. */
+  readonly type: "thinking";
+  /** The whole reasoning text. */
+  readonly thinking: string;
+}
+
+/** A tool call that the model made, whole. */
+export interface ToolCallContent {
+  /** Tells this block from the others. */
+  readonly type: "tool_call";
+  /** What the tool's result refers to; unique within a response, never empty. */
+  readonly id: string;
+  /** The tool's name, never empty. */
+  readonly name: string;
+  /** The arguments: a JSON object, never a half of one. */
+  readonly arguments: JsonObject;
+}
+
+/** A block of an assistant message. */
+export type AssistantContent = TextContent | ThinkingContent | ToolCallContent;
+
+/** What the tokens of one response cost, in US dollars; 0 where no price is known. */
+export interface UsageCost {
+  /** Uncached input, in US dollars. */
+  readonly input: number;
+  /** Output, reasoning included, in US dollars. */
+  readonly output: number;
+  /** Input read from the provider's cache, in US dollars. */
+  readonly cacheRead: number;
+  /** Input written to the provider's cache, in US dollars. */
+  readonly cacheWrite: number;
+  /** The four together, in US dollars. */
+  readonly total: number;
+}
+
+/** How many tokens one response took. */
+export interface Usage {
+  /** Input tokens that were neither read from nor written to a cache. */
+  readonly input: number;
+  /** Output tokens, reasoning included. */
+  readonly output: number;
+  /** Input tokens read from the provider's cache. */
+  readonly cacheRead: number;
+  /** Input tokens written to the provider's cache. */
+  readonly cacheWrite: number;
+  /** All tokens together. */
+  readonly totalTokens: number;
+  /** What they cost, in US dollars. */
+  readonly cost: UsageCost;
+}
+
+/** Why a response finished: the model stopped, it met a length limit, or it wants tools run. */
+export type SuccessfulStopReason = "stop" | "length" | "tool_use";
+
+/** Why a response broke off: something failed, or somebody aborted it. */
+export type FailedStopReason = "error" | "aborted";
+
+/** Why a response ended. */
+export type StopReason = SuccessfulStopReason | FailedStopReason;
+
+/** What a provider must see again on the next turn, such as signatures or encrypted reasoning. */
+export interface ProviderReplay {
+  /** The wire format that can read `data`, such as `anthropic-messages`. */
+  readonly api: string;
+  /** Opaque to everyone else. */
+  readonly data: JsonValue;
+}
+
+/** What is known of a failure, beyond its message. */
+export interface AssistantErrorDetails {
+  /** The provider's own name for the error, such as `overloaded_error`. */
+  readonly providerErrorType?: string;
+  /** The HTTP status of the response. */
+  readonly status?: number;
+  /** How long the provider asks to wait before a retry, in milliseconds. */
+  readonly retryAfter?: number;
+  /** The provider's id of the request, for its support. */
+  readonly requestId?: string;
+}
+
+/** What every assistant message has. */
+export interface AssistantMessageBase {
+  /** Whose message it is. */
+  readonly role: "assistant";
+  /** The blocks, in the order in which they were streamed. */
+  readonly content: readonly AssistantContent[];
+  /** Who served the response, such as `anthropic`. */
+  readonly provider: string;
+  /** The model that answered, by the provider's name for it. */
+  readonly model: string;
+  /** Tokens and cost. */
+  readonly usage: Usage;
+  /** When the response was made, in Unix milliseconds. */
+  readonly timestamp: number;
+  /** What the provider must see again on the next turn. */
+  readonly providerReplay?: ProviderReplay;
+}
+
+/** A message that the model finished. */
+export interface SuccessfulAssistantMessage extends AssistantMessageBase {
+  /** Why it finished. */
+  readonly stopReason: SuccessfulStopReason;
+  /** A finished message has none. */
+  readonly errorMessage?: never;
+}
+
+/**
+ * A message that broke off. Its content is what is safe to show: closed blocks and the open text or
+ * thinking as far as it came. Tool calls in it must not be run.
+ */
+export interface FailedAssistantMessage extends AssistantMessageBase {
+  /** Why it broke off. */
+  readonly stopReason: FailedStopReason;
+  /** What went wrong, for a person to read. */
+  readonly errorMessage: string;
+  /** What went wrong, for a program to act on. */
+  readonly errorCode?: string;
+  /** What else is known of the failure. */
+  readonly errorDetails?: AssistantErrorDetails;
+}
+
+/** The message that a terminal event carries. */
+export type AssistantMessage =
+  | SuccessfulAssistantMessage
+  | FailedAssistantMessage;
+
+/** The response has begun. */
+export interface StartEvent {
+  /** The event's name. */
+  readonly type: "start";
+}
+
+/** A text block opens. */
+export interface TextStartEvent {
+  /** The event's name. */
+  readonly type: "text_start";
+  /** The block's position in the message: 0, 1, 2 and so on. */
+  readonly contentIndex: number;
+}
+
+/** More text for the open text block. */
+export interface TextDeltaEvent {
+  /** The event's name. */
+  readonly type: "text_delta";
+  /** The open block's position. */
+  readonly contentIndex: number;
+  /** The next piece of the text; may be empty. */
+  readonly delta: string;
+}
+
+/** The open text block closes. */
+export interface TextEndEvent {
+  /** The event's name. */
+  readonly type: "text_end";
+  /** The open block's position. */
+  readonly contentIndex: number;
+  /** The whole text: all deltas together. */
+  readonly content: string;
+}
+
+/** A reasoning block opens. */
+export interface ThinkingStartEvent {
+  /** The event's name. */
+  readonly type: "thinking_start";
+  /** The block's position in the message: 0, 1, 2 and so on. */
+  readonly contentIndex: number;
+}
+
+/** More reasoning for the open thinking block. */
+export interface ThinkingDeltaEvent {
+  /** The event's name. */
+  readonly type: "thinking_delta";
+  /** The open block's position. */
+  readonly contentIndex: number;
+  /** The next piece of the reasoning; may be empty. */
+  readonly delta: string;
+}
+
+/** The open thinking block closes. */
+export interface ThinkingEndEvent {
+  /** The event's name. */
+  readonly type: "thinking_end";
+  /** The open block's position. */
+  readonly contentIndex: number;
+  /** The whole reasoning: all deltas together. */
+  readonly content: string;
+}
+
+/** A tool call opens. */
+export interface ToolCallStartEvent {
+  /** The event's name. */
+  readonly type: "tool_call_start";
+  /** The block's position in the message: 0, 1, 2 and so on. */
+  readonly contentIndex: number;
+  /** What the tool's result will refer to; unique within a response, never empty. */
+  readonly id: string;
+  /** The tool's name, never empty. */
+  readonly name: string;
+}
+
+/** A fragment of the open tool call's arguments. */
+export interface ToolCallDeltaEvent {
+  /** The event's name. */
+  readonly type: "tool_call_delta";
+  /** The open block's position. */
+  readonly contentIndex: number;
+  /** The next piece of the arguments' JSON text. */
+  readonly argumentsDelta: string;
+}
+
+/** The open tool call closes. */
+export interface ToolCallEndEvent {
+  /** The event's name. */
+  readonly type: "tool_call_end";
+  /** The open block's position. */
+  readonly contentIndex: number;
+  /** The whole call; its arguments are what the deltas spell, where there were any. */
+  readonly toolCall: ToolCallContent;
+}
+
+/** The response is finished. Nothing follows. */
+export interface DoneEvent {
+  /** The event's name. */
+  readonly type: "done";
+  /** Equal to `message.stopReason`. */
+  readonly reason: SuccessfulStopReason;
+  /** Exactly what was streamed. */
+  readonly message: SuccessfulAssistantMessage;
+}
+
+/** The response broke off. Nothing follows. */
+export interface ErrorEvent {
+  /** The event's name. */
+  readonly type: "error";
+  /** Equal to `message.stopReason`. */
+  readonly reason: FailedStopReason;
+  /** What is safe to keep of what was streamed. */
+  readonly message: FailedAssistantMessage;
+}
+
+/** One event of a streamed response. */
+export type StreamEvent =
+  | StartEvent
+  | TextStartEvent
+  | TextDeltaEvent
+  | TextEndEvent
+  | ThinkingStartEvent
+  | ThinkingDeltaEvent
+  | ThinkingEndEvent
+  | ToolCallStartEvent
+  | ToolCallDeltaEvent
+  | ToolCallEndEvent
+  | DoneEvent
+  | ErrorEvent;
+
+/** The name of an event. */
+export type StreamEventType = StreamEvent["type"];
+
+/** Where a stream is: before `start`, between `start` and the terminal event, or after that. */
+export type StreamPhase = "idle" | "streaming" | "terminal";
