@@ -17,3 +17,7 @@ export {
   type StreamEventValidator,
   type StreamEventValidatorOptions,
 } from "./src/stream_event_validator.ts";
+export {
+  StreamEventValidatorStream,
+  type StreamEventValidatorStreamOptions,
+} from "./src/stream_event_validator_stream.ts";
