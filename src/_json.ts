@@ -141,31 +141,44 @@ export function differenceOf(path: string, expected: unknown, received: unknown)
 /**
  * Whether two values are the same JSON, as far as one quick walk down to `depth` levels can say:
  * `true` is sure, `false` is not. `expected` must be JSON; nothing is known of `received`.
- *
- * One walk that checks JSON-ness and equality together costs a quarter of `JSON.parse`; sorting
- * keys to compare them cost more than twice of it.
  */
 export function sameJson(expected: unknown, received: unknown, depth: number): boolean {
-  if (typeof expected !== "object" || expected === null) return expected === received;
-  if (depth === 0) return false;
+  // With enumerable keys on the built-in prototypes, `for` … `in` would see more than an object has.
+  for (const _ in []) return false;
+  return isSame(expected, received, depth);
+}
+
+/**
+ * One walk that checks JSON-ness and equality together, without an array of keys: a quarter of what
+ * `JSON.parse` took to make the value, where comparing `Object.keys` took half, and sorting them
+ * more than twice.
+ */
+function isSame(expected: unknown, received: unknown, depth: number): boolean {
+  if (typeof expected !== "object" || expected === null) {
+    // Where `expected` lacks the key it reads as `undefined`, or as a method of every object.
+    return expected === received && expected !== undefined && typeof expected !== "function";
+  }
+  if (depth === 0 || typeof received !== "object" || received === null) return false;
   if (Array.isArray(expected)) {
     if (!isPlainArray(received) || received.length !== expected.length) return false;
     for (let i = 0; i < expected.length; i++) {
-      if (!sameJson(expected[i], received[i], depth - 1)) return false;
+      if (!isSame(expected[i], received[i], depth - 1)) return false;
     }
     return true;
   }
-  if (!isPlainObject(received)) return false;
-  const keys = Object.keys(expected);
-  const receivedKeys = Object.keys(received);
-  if (keys.length !== receivedKeys.length) return false;
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i] as string;
-    // Most producers keep the order of the keys; only where they do not is there more to ask.
-    if (key !== receivedKeys[i] && !hasKey(received, key)) return false;
-    if (!sameJson(memberOf(expected, key), received[key], depth - 1)) return false;
+  // What JSON.parse makes in this realm. Other plain objects are for the slow way.
+  if (Object.getPrototypeOf(received) !== Object.prototype) return false;
+  // Every key of `received` is one of `expected` with the same value, and there are as many: so
+  // they are the same keys. `__proto__` alone can be read without being there.
+  let missing = 0;
+  for (const key in received) {
+    if (key === "__proto__") return false;
+    missing--;
+    const value = (received as Record<string, unknown>)[key];
+    if (!isSame((expected as Record<string, unknown>)[key], value, depth - 1)) return false;
   }
-  return true;
+  for (const _ in expected) missing++;
+  return missing === 0;
 }
 
 /**
