@@ -1,49 +1,71 @@
-/** How many pieces a level gathers before they become one flat string. A power of two. */
-const FAN = 16;
+/** How many pieces are gathered before they become part of a flat string. A power of two. */
+const PIECES = 32;
+
+/** Up to where the flat string takes new pieces in, in UTF-16 code units; each time it is copied. */
+const FLAT_LENGTH = 1024;
+
+/** Engines copy into a flat string rather than make a rope node below this many code units. */
+const ROPE_LENGTH = 13;
 
 /**
- * A text that grows by small pieces, in bounded memory.
+ * A text that grows by small pieces, in memory near that of the text itself.
  *
- * Engines keep `text += delta` as a rope of one node a delta, which takes 14 times the memory of the
- * text where deltas have four characters. Three levels (the tail flattened every 16 pieces, the
- * middle every 16 tails, then the head) keep it near the text itself.
+ * Engines keep `text += piece` as a rope of one node a piece, which takes fourteen times the memory
+ * of the text where pieces have four characters. So the smallest pieces are first put together to a
+ * crumb, which costs no rope node; every 32 pieces, what has gathered is made flat; and what is flat
+ * moves on to the head in lengths worth a rope node. A text of 2,000 characters then takes 1.27
+ * times its length (V8, with all that a validator holds); making it flat every 16 pieces, without
+ * crumbs, took 1.39 times and more time.
  */
 export class DeltaText {
   #head = "";
-  #middle = "";
+  #flat = "";
   #tail = "";
+  #crumb = "";
   /** How many pieces were appended. */
   pieces = 0;
 
   /** Adds a piece at the end. */
   append(piece: string): void {
-    this.#tail += piece;
-    if (++this.pieces % FAN === 0) this.#fold();
+    const crumb = this.#crumb;
+    if (crumb.length + piece.length < ROPE_LENGTH) {
+      this.#crumb = crumb + piece;
+    } else {
+      this.#tail += crumb;
+      this.#crumb = piece;
+    }
+    if ((++this.pieces & (PIECES - 1)) === 0) this.#fold();
   }
 
   /** Forgets everything. */
   clear(): void {
-    this.#head = this.#middle = this.#tail = "";
+    this.#head =
+      this.#flat =
+      this.#tail =
+      this.#crumb =
+        "";
     this.pieces = 0;
   }
 
   /** The whole text. */
   toString(): string {
-    return this.#head + this.#middle + this.#tail;
+    return this.#head + this.#flat + this.#tail + this.#crumb;
   }
 
   #fold(): void {
-    this.#middle += flatten(this.#tail);
-    this.#tail = "";
-    if (this.pieces % (FAN * FAN) === 0) {
-      this.#head += flatten(this.#middle);
-      this.#middle = "";
+    const flat = flatten(this.#flat + (this.#tail + this.#crumb));
+    this.#tail = this.#crumb = "";
+    if (flat.length < FLAT_LENGTH) {
+      this.#flat = flat;
+    } else {
+      this.#head += flat;
+      this.#flat = "";
     }
   }
 }
 
-/** Makes an engine turn a rope into one flat string. */
+/** Makes the engine turn a rope into one flat string. */
 function flatten(text: string): string {
-  // Reading a character flattens, but only where the result is used.
-  return text.charCodeAt(0) === -1 ? "" : text;
+  // Reading a character does it, but only where something depends on what was read.
+  return text.charCodeAt(0) === 0xffff ? text.concat("") : text;
 }
