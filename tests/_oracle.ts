@@ -290,9 +290,14 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
     Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, "isPrototypeOf");
 }
 
+/** A plain array of any realm; of a subclass the prototype is no array itself. */
+function isPlainArray(value: unknown): value is unknown[] {
+  return Array.isArray(value) && Array.isArray(Object.getPrototypeOf(value));
+}
+
 /** How many arrays and plain objects lie in one another at most; infinitely many in a cycle. */
 function levels(value: unknown, around: readonly unknown[]): number {
-  if (!Array.isArray(value) && !isPlainObject(value)) return 0;
+  if (!isPlainArray(value) && !isPlainObject(value)) return 0;
   if (around.includes(value)) return Infinity;
   const inner = Object.values(value).map((item) => levels(item, [...around, value]));
   return 1 + inner.reduce((most, count) => Math.max(most, count), 0);
@@ -306,7 +311,7 @@ function canonical(value: unknown, around: readonly unknown[] = []): string | un
   // JSON.stringify writes 0 for -0.
   if (typeof value === "number") return Number.isFinite(value) ? JSON.stringify(value) : undefined;
   if (around.includes(value)) return undefined;
-  if (Array.isArray(value)) {
+  if (isPlainArray(value)) {
     // Array.from makes holes visible.
     const items = Array.from(value, (item) => canonical(item, [...around, value]));
     return items.includes(undefined) ? undefined : `[${items.join(",")}]`;
