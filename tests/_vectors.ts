@@ -178,7 +178,9 @@ function make({ $javascript: name, value, levels = 0, length = 0, field = "" }: 
     case "symbol":
       return Symbol("a symbol");
     case "function":
-      return Object.assign(() => {}, inner);
+      return withOwn(() => {}, inner ?? {});
+    case "function of every object":
+      return Object.prototype[field as "toString"];
     case "Date":
       return new Date(0);
     case "Map":
@@ -237,6 +239,12 @@ function make({ $javascript: name, value, levels = 0, length = 0, field = "" }: 
     default:
       throw new TypeError(`Expected a known value, received "${name}"`);
   }
+}
+
+/** Defines, since a function's `name` cannot be assigned to. */
+function withOwn(target: object, properties: object): object {
+  for (const [key, value] of Object.entries(properties)) define(target, key, value);
+  return target;
 }
 
 function define(object: object, key: string, value: unknown): void {
