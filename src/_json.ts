@@ -295,8 +295,9 @@ function isJsonLeaf(value: unknown): boolean {
 function put(frame: CopyFrame, value: unknown, height: number): void {
   frame.height = Math.max(frame.height, height);
   const key = keyAt(frame, frame.next - 1);
-  if (key === "__proto__") {
-    // An assignment would set the prototype.
+  if (key in frame.copy) {
+    // Inherited: to assign `__proto__` would set the prototype, and to assign what a frozen
+    // Object.prototype has would throw.
     const attributes = { writable: true, enumerable: true, configurable: true };
     Object.defineProperty(frame.copy, key, { value, ...attributes });
   } else {
