@@ -299,7 +299,9 @@ function isPlainArray(value: unknown): value is unknown[] {
 function levels(value: unknown, around: readonly unknown[]): number {
   if (!isPlainArray(value) && !isPlainObject(value)) return 0;
   if (around.includes(value)) return Infinity;
-  const inner = Object.values(value).map((item) => levels(item, [...around, value]));
+  // Of an array the items only, as JSON sees it.
+  const items = isPlainArray(value) ? [...value] : Object.values(value);
+  const inner = items.map((item) => levels(item, [...around, value]));
   return 1 + inner.reduce((most, count) => Math.max(most, count), 0);
 }
 
