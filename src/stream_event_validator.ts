@@ -636,9 +636,9 @@ function describeMalformed(value: unknown): string {
     return `expected an object with a string type, received ${kindOf(value)} with ${type}`;
   }
   const hint = typeof value === "string"
-    ? "; parse the text first, with readStreamEvents() or a StreamEventDecoderStream over its bytes"
+    ? "; parse the text first"
     : isRecord(value)
-    ? "; put a StreamEventDecoderStream before, or use readStreamEvents()"
+    ? "; decode and parse the bytes first"
     : "";
   return `expected an object with a string type, received ${kindOf(value)}${hint}`;
 }

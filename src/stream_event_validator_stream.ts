@@ -51,26 +51,23 @@ export interface StreamEventValidatorStreamOptions extends StreamEventValidatorO
  *
  * @example Validating the events of a pipe
  * ```ts
- * import { StreamEventValidatorStream, toStreamEvents } from "@agent-stream/validator";
- * import { assertEquals } from "@std/assert";
+ * import { StreamEventValidatorStream, StreamSequenceError } from "@agent-stream/validator";
+ * import { assertEquals, assertRejects } from "@std/assert";
  *
- * const usage = { input: 9, output: 2, cacheRead: 0, cacheWrite: 0, totalTokens: 11 };
- * const events = toStreamEvents({
- *   role: "assistant",
- *   content: [{ type: "text", text: "Hello" }],
- *   provider: "demo",
- *   model: "demo-1",
- *   usage: { ...usage, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } },
- *   timestamp: 0,
- *   stopReason: "stop",
+ * const source = new ReadableStream({
+ *   start(controller) {
+ *     controller.enqueue({ type: "start" });
+ *     controller.enqueue({ type: "text_start", contentIndex: 0 });
+ *     controller.close();
+ *   },
  * });
  * const validator = new StreamEventValidatorStream();
- * const types: string[] = [];
- * for await (const event of ReadableStream.from(events).pipeThrough(validator)) {
- *   types.push(event.type);
- * }
- * assertEquals(types, ["start", "text_start", "text_delta", "text_end", "done"]);
- * assertEquals((await validator.result()).content, [{ type: "text", text: "Hello" }]);
+ * const reader = source.pipeThrough(validator).getReader();
+ * assertEquals((await reader.read()).value, { type: "start" });
+ * assertEquals((await reader.read()).value, { type: "text_start", contentIndex: 0 });
+ * const error = await assertRejects(() => reader.read(), StreamSequenceError);
+ * assertEquals(error.code, "truncated");
+ * await assertRejects(() => validator.result(), StreamSequenceError);
  * ```
  */
 export class StreamEventValidatorStream
