@@ -21,3 +21,4 @@ export {
   StreamEventValidatorStream,
   type StreamEventValidatorStreamOptions,
 } from "./src/stream_event_validator_stream.ts";
+export { toStreamEvents, type ToStreamEventsOptions } from "./src/to_stream_events.ts";
