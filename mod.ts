@@ -22,3 +22,8 @@ export {
   type StreamEventValidatorStreamOptions,
 } from "./src/stream_event_validator_stream.ts";
 export { toStreamEvents, type ToStreamEventsOptions } from "./src/to_stream_events.ts";
+export { EventStream, type EventStreamOptions } from "./src/event_stream.ts";
+export {
+  type AssistantMessageEventStream,
+  createAssistantMessageEventStream,
+} from "./src/assistant_message_event_stream.ts";
