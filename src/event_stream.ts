@@ -61,7 +61,11 @@ export class EventStream<TEvent, TResult> implements AsyncIterable<TEvent> {
   #left: DOMException | undefined;
   #hasIterator = false;
 
-  /** @param options How to judge the events. */
+  /**
+   * Creates a stream that holds nothing.
+   *
+   * @param options How to judge the events.
+   */
   constructor(options: EventStreamOptions<TEvent, TResult>) {
     this.#options = options;
   }

@@ -76,6 +76,8 @@ export class StreamEventValidatorStream
   readonly #outcome: Outcome<AssistantMessage>;
 
   /**
+   * Creates a stream that has seen nothing.
+   *
    * @param options How much a response may hold, and what ends the stream.
    * @throws {TypeError} A limit is not a number.
    * @throws {RangeError} A limit is neither a whole number from 0 on nor `Infinity`.

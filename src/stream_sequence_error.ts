@@ -130,6 +130,8 @@ export class StreamSequenceError extends Error {
   readonly #partialContent: readonly AssistantContent[];
 
   /**
+   * Creates the error for one event.
+   *
    * @param eventType The rejected event's type, `undefined` where there is none.
    * @param phase Where the stream was when the event came.
    * @param detail What was expected and what came.
