@@ -1,0 +1,78 @@
+import type { StreamEvent } from "../types.ts";
+import { createFrameParser, type FrameSink, type StreamEventFormat } from "./_frame_parser.ts";
+
+/** The longest line, in UTF-16 code units, unless said otherwise. */
+export const DEFAULT_MAX_LINE_LENGTH = 67_108_864;
+
+/** Bytes in, events out. Throws a `StreamDecodeError` after every event before it was given. */
+export interface EventDecoder {
+  push(bytes: Uint8Array, emit: (event: StreamEvent) => void): void;
+  end(emit: (event: StreamEvent) => void): void;
+}
+
+const COST_FIELDS = ["input", "output", "cacheRead", "cacheWrite", "total"];
+const USAGE_FIELDS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"];
+
+/**
+ * Creates a decoder of a body. The order of events, and all but what a terminal message must have,
+ * is for the validator to check.
+ */
+export function createEventDecoder(
+  format: StreamEventFormat,
+  maxLineLength: number = DEFAULT_MAX_LINE_LENGTH,
+): EventDecoder {
+  if (Number.isNaN(maxLineLength) || maxLineLength < 1) {
+    throw new RangeError(`Expected maxLineLength to be from 1 on, received ${maxLineLength}`);
+  }
+  const parser = createFrameParser(format, maxLineLength);
+  let emit: (event: StreamEvent) => void;
+  const sink: FrameSink = (data, frame) => {
+    let event;
+    try {
+      event = JSON.parse(data);
+    } catch {
+      // The engine's message quotes the text, so it goes no further.
+      throw frame.isCut
+        ? frame.error("incomplete_frame", "expected JSON, the body ended within it")
+        : frame.error("invalid_json", "expected JSON");
+    }
+    if (event?.type === "done" || event?.type === "error") {
+      const missing = findMissing(event.message, event.type === "error");
+      if (missing) throw frame.error("invalid_message", `expected message with ${missing}`);
+    }
+    emit(event);
+  };
+  return {
+    push(bytes, newEmit) {
+      emit = newEmit;
+      parser.push(bytes, sink);
+    },
+    end(newEmit) {
+      emit = newEmit;
+      parser.end(sink);
+    },
+  };
+}
+
+/** Names the first thing that a terminal event's message lacks, of what the validator does not read. */
+function findMissing(message: unknown, isFailed: boolean): string | undefined {
+  if (!isRecord(message)) return undefined; // The validator says so, with the event's index.
+  if (message.role !== "assistant") return `role "assistant"`;
+  if (typeof message.provider !== "string") return "a string provider";
+  if (typeof message.model !== "string") return "a string model";
+  if (typeof message.timestamp !== "number") return "a numeric timestamp";
+  if (!isRecord(message.usage)) return "usage";
+  const { usage } = message;
+  const field = USAGE_FIELDS.find((field) => typeof usage[field] !== "number");
+  if (field) return `a numeric usage.${field}`;
+  if (!isRecord(usage.cost)) return "usage.cost";
+  const { cost } = usage;
+  const costField = COST_FIELDS.find((field) => typeof cost[field] !== "number");
+  if (costField) return `a numeric usage.cost.${costField}`;
+  if (isFailed && typeof message.errorMessage !== "string") return "a string errorMessage";
+  return undefined;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,140 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { createEventDecoder } from "../../src/wire/_event_decoder.ts";
+import type { StreamEventFormat } from "../../src/wire/_frame_parser.ts";
+import { StreamDecodeError } from "../../src/wire/stream_decode_error.ts";
+
+const encoder = new TextEncoder();
+
+function bytesOf(...parts: Array<string | number>): Uint8Array {
+  return new Uint8Array(
+    parts.flatMap((part) => typeof part === "number" ? [part] : [...encoder.encode(part)]),
+  );
+}
+
+interface Outcome {
+  readonly events: unknown[];
+  readonly error?: readonly [code: string, line: number, byteOffset: number];
+}
+
+function decode(
+  format: StreamEventFormat,
+  chunks: readonly Uint8Array[],
+  maxLineLength?: number,
+): Outcome {
+  const events: unknown[] = [];
+  const decoder = createEventDecoder(format, maxLineLength);
+  try {
+    for (const chunk of chunks) decoder.push(chunk, (event) => events.push(event));
+    decoder.end((event) => events.push(event));
+    return { events };
+  } catch (error) {
+    assert(StreamDecodeError.is(error), String(error));
+    return { events, error: [error.code, error.line, error.byteOffset] };
+  }
+}
+
+/** Body, values that come out, and the error that follows them. */
+const BODIES: ReadonlyArray<
+  readonly [StreamEventFormat, Uint8Array, unknown[], Outcome["error"]?, number?]
+> = [
+  ["ndjson", bytesOf(""), []],
+  ["ndjson", bytesOf("1\n2\n"), [1, 2]],
+  ["ndjson", bytesOf("1\r\n\r\n \n2"), [1, 2]],
+  ["ndjson", bytesOf(0xef, 0xbb, 0xbf, '"é😀"\n'), ["é😀"]],
+  ["ndjson", bytesOf("1\n", '"é"', "x\n3\n"), [1], ["invalid_json", 2, 2]],
+  ["ndjson", bytesOf('"😀"\n1\n{"a":'), ["😀", 1], ["incomplete_frame", 3, 9]],
+  ["ndjson", bytesOf('1\n2\n"a', 0xff, '"\n'), [1, 2], ["invalid_utf8", 3, 6]],
+  ["ndjson", bytesOf('1\n"', 0xe2, 0x82), [1], ["invalid_utf8", 2, 3]],
+  ["ndjson", bytesOf('1\n"', 0xed, 0xa0, 0x80), [1], ["invalid_utf8", 2, 3]],
+  ["ndjson", bytesOf('1\n"', 0xf4, 0x90, 0x80, 0x80), [1], ["invalid_utf8", 2, 3]],
+  ["ndjson", bytesOf("12345\r\n123456\n1\n"), [12345], ["line_too_long", 2, 7], 5],
+  ["ndjson", bytesOf("123456\r\n1\n"), [], ["line_too_long", 1, 0], 5],
+  ["ndjson", bytesOf("1\n1234567890"), [1], ["line_too_long", 2, 2], 5],
+  ["ndjson", bytesOf("123456"), [], ["line_too_long", 1, 0], 5],
+  ["sse", bytesOf(""), []],
+  ["sse", bytesOf("data: 1\n\ndata: 2\n\n"), [1, 2]],
+  ["sse", bytesOf("event: x\r\nid: 0\r\ndata:1\r\n\r\ndata: 2\r\n\r\n"), [1, 2]],
+  ["sse", bytesOf("data: 1\r\rdata: 2\r\r"), [1, 2]],
+  ["sse", bytesOf(": hi\n\ndata: [1,\ndata: 2]\n\n: bye\n\nretry: 5\n\n"), [[1, 2]]],
+  ["sse", bytesOf(0xef, 0xbb, 0xbf, "data: 1\n\n"), [1]],
+  ["sse", bytesOf("data: 1\n\ndata: 2"), [1, 2]],
+  ["sse", bytesOf("data: 1\n\ndata: 2\n"), [1, 2]],
+  ["sse", bytesOf("data: 1\n\ndata: {"), [1], ["incomplete_frame", 3, 9]],
+  ["sse", bytesOf("data: 1\n\n: é\nevent: y\ndata: {\n\n"), [1], ["invalid_json", 5, 23]],
+  ["sse", bytesOf("data: 1\n\ndata: [\ndata: x\n\n"), [1], ["invalid_json", 3, 9]],
+  ["sse", bytesOf("data: 1\n\n: ", 0x80), [1], ["invalid_utf8", 3, 11]],
+  ["sse", bytesOf("data: 1\n\n: 1234567890123456789\n"), [1], ["line_too_long", 3, 9], 12],
+  ["sse", bytesOf("data: [1,\ndata: 2]\n\n"), [], ["line_too_long", 1, 0], 12],
+];
+
+Deno.test("createEventDecoder decodes every body the same however it is cut", () => {
+  for (const [format, body, events, error, maxLineLength] of BODIES) {
+    const expected: Outcome = error ? { events, error } : { events };
+    const name = `${format} ${JSON.stringify(new TextDecoder().decode(body))}`;
+    assertEquals(decode(format, [body], maxLineLength), expected, name);
+    const single = [...body].map((byte) => new Uint8Array([byte]));
+    assertEquals(decode(format, single, maxLineLength), expected, `${name}, byte by byte`);
+    for (let i = 0; i <= body.length; i++) {
+      for (let j = i; j <= body.length; j++) {
+        const chunks = [body.slice(0, i), body.slice(i, j), body.slice(j)];
+        assertEquals(decode(format, chunks, maxLineLength), expected, `${name}, cut at ${i}, ${j}`);
+      }
+    }
+  }
+});
+
+Deno.test("createEventDecoder says what a terminal message lacks", () => {
+  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+  const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost };
+  const message = { role: "assistant", provider: "p", model: "m", timestamp: 0, usage };
+  const failed = { ...message, errorMessage: "x" };
+  for (
+    const [type, given, missing] of [
+      ["done", { ...message, role: "user" }, 'role "assistant"'],
+      ["done", { ...message, provider: undefined }, "a string provider"],
+      ["done", { ...message, model: 1 }, "a string model"],
+      ["done", { ...message, timestamp: "0" }, "a numeric timestamp"],
+      ["done", { ...message, usage: undefined }, "usage"],
+      ["done", { ...message, usage: { ...usage, cacheRead: null } }, "a numeric usage.cacheRead"],
+      ["done", { ...message, usage: { ...usage, cost: [] } }, "usage.cost"],
+      [
+        "done",
+        { ...message, usage: { ...usage, cost: { ...cost, total: "1" } } },
+        "a numeric usage.cost.total",
+      ],
+      ["error", message, "a string errorMessage"],
+      ["done", message, undefined],
+      ["error", failed, undefined],
+      ["text_end", {}, undefined],
+    ] as const
+  ) {
+    const body = encoder.encode(JSON.stringify({ type, message: given }) + "\n");
+    const run = () => createEventDecoder("ndjson").push(body, () => {});
+    if (missing === undefined) run();
+    else {
+      const error = assertThrows(run, StreamDecodeError);
+      assertEquals(
+        error.message,
+        `Invalid event stream at line 1, byte 0: expected message with ${missing}`,
+      );
+      assertEquals(error.code, "invalid_message");
+    }
+  }
+});
+
+Deno.test("createEventDecoder takes a long line in small chunks", () => {
+  const text = "x".repeat(4_000_000);
+  const body = encoder.encode(JSON.stringify(text) + "\n");
+  for (const format of ["ndjson", "sse"] as const) {
+    const bytes = format === "sse" ? bytesOf("data: ") : bytesOf("");
+    const events: unknown[] = [];
+    const decoder = createEventDecoder(format);
+    decoder.push(bytes, () => {});
+    for (let i = 0; i < body.length; i += 64) {
+      decoder.push(body.subarray(i, i + 64), (event) => events.push(event));
+    }
+    decoder.end((event) => events.push(event));
+    assertEquals(events.length, 1);
+    assert(events[0] === text);
+  }
+});
