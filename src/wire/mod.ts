@@ -1,0 +1,20 @@
+/**
+ * Events on the wire: from the bytes of a response to events, and from events to bytes.
+ *
+ * @module
+ */
+
+export type { StreamEventFormat } from "./_frame_parser.ts";
+export {
+  StreamDecodeError,
+  type StreamDecodeErrorCode,
+  type StreamDecodeErrorOptions,
+} from "./stream_decode_error.ts";
+export {
+  StreamEventDecoderStream,
+  type StreamEventDecoderStreamOptions,
+} from "./stream_event_decoder_stream.ts";
+export {
+  StreamEventEncoderStream,
+  type StreamEventEncoderStreamOptions,
+} from "./stream_event_encoder_stream.ts";

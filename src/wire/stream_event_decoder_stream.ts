@@ -1,0 +1,136 @@
+import { kindOf } from "../_json.ts";
+import type { StreamEvent } from "../types.ts";
+import { createEventDecoder } from "./_event_decoder.ts";
+import { checkFormat, formatOf } from "./_format.ts";
+import type { StreamEventFormat } from "./_frame_parser.ts";
+
+/** Options of {@linkcode StreamEventDecoderStream}. */
+export interface StreamEventDecoderStreamOptions {
+  /** How the events are written. */
+  readonly format: StreamEventFormat;
+  /**
+   * The longest line, and the longest data of a server-sent event, in UTF-16 code units.
+   *
+   * @default {67_108_864}
+   */
+  readonly maxLineLength?: number;
+}
+
+/**
+ * Decodes bytes to events: NDJSON or server-sent events, in UTF-8. It says nothing of their order:
+ * put a `StreamEventValidatorStream` behind it.
+ *
+ * A body that is wrong errors the readable side with a `StreamDecodeError`, once every event before
+ * it was read, and the writable side at once, so that upstream is cancelled.
+ *
+ * @example Decoding a response
+ * ```ts
+ * import { StreamEventDecoderStream } from "@agent-stream/validator/wire";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const response = new Response('data: {"type":"start"}\n\n', {
+ *   headers: { "content-type": "text/event-stream" },
+ * });
+ * const reader = response.body!.pipeThrough(StreamEventDecoderStream.for(response)).getReader();
+ * assertEquals(await reader.read(), { done: false, value: { type: "start" } });
+ * assertEquals((await reader.read()).done, true);
+ * ```
+ */
+export class StreamEventDecoderStream extends TransformStream<Uint8Array, StreamEvent> {
+  /**
+   * Creates a decoder of one body.
+   *
+   * @param options How the events are written.
+   * @throws {TypeError} The format is none.
+   * @throws {RangeError} `maxLineLength` is below 1.
+   */
+  constructor(options: StreamEventDecoderStreamOptions) {
+    const decoder = createEventDecoder(checkFormat(options.format), options.maxLineLength);
+    super();
+    // A transform stream that errors throws away what waits to be read, and one chunk of bytes may
+    // hold many events before what is wrong. So both sides are our own.
+    let readableController!: ReadableStreamDefaultController<StreamEvent>;
+    let writableController!: WritableStreamDefaultController;
+    let ending: { readonly error: unknown } | undefined;
+    let isWanted = false;
+    let release: (() => void) | undefined;
+
+    const emit = (event: StreamEvent): void => readableController.enqueue(event);
+    const fail = (error: unknown): void => {
+      if (ending) return;
+      ending = { error };
+      release?.();
+      // With a high-water mark of 0, this is how many events wait, negative.
+      if (readableController.desiredSize === 0) readableController.error(error);
+    };
+    const decode = (step: () => void): void => {
+      try {
+        step();
+      } catch (error) {
+        fail(error);
+        throw error;
+      }
+    };
+
+    const readable = new ReadableStream<StreamEvent>({
+      start(controller) {
+        readableController = controller;
+      },
+      // Called when a read waits and no event does.
+      pull(controller) {
+        if (ending) controller.error(ending.error);
+        isWanted = true;
+        release?.();
+      },
+      cancel(reason) {
+        ending = { error: reason };
+        writableController.error(reason);
+        release?.();
+      },
+    }, { highWaterMark: 0 });
+
+    const writable = new WritableStream<Uint8Array>({
+      start(controller) {
+        writableController = controller;
+        // Without it, an abort would wait for a write that waits for a reader.
+        controller.signal.addEventListener("abort", () => fail(controller.signal.reason));
+      },
+      async write(bytes) {
+        if (!isWanted && !ending) await new Promise<void>((resolve) => release = resolve);
+        if (ending) throw ending.error;
+        isWanted = false;
+        decode(() => {
+          if (!(bytes instanceof Uint8Array)) {
+            throw new TypeError(`Expected a chunk to be a Uint8Array, received ${kindOf(bytes)}`);
+          }
+          decoder.push(bytes, emit);
+        });
+        // Nothing came of it: whoever waits still does.
+        if (readableController.desiredSize === 0) isWanted = true;
+      },
+      close() {
+        decode(() => decoder.end(emit));
+        readableController.close();
+      },
+      abort: fail,
+    });
+
+    Object.defineProperties(this, { readable: { value: readable }, writable: { value: writable } });
+  }
+
+  /**
+   * Creates the decoder that a response's content type asks for.
+   *
+   * @param response A response whose body has events.
+   * @param options What else is to say.
+   * @returns A decoder to pipe its body through.
+   * @throws {StreamDecodeError} With the code `unsupported_content_type`.
+   * @throws {RangeError} `maxLineLength` is below 1.
+   */
+  static for(
+    response: Response,
+    options: Omit<StreamEventDecoderStreamOptions, "format"> = {},
+  ): StreamEventDecoderStream {
+    return new StreamEventDecoderStream({ ...options, format: formatOf(response) });
+  }
+}

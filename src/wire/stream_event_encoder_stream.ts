@@ -1,0 +1,49 @@
+import type { StreamEvent } from "../types.ts";
+import { checkFormat } from "./_format.ts";
+import type { StreamEventFormat } from "./_frame_parser.ts";
+
+/** Options of {@linkcode StreamEventEncoderStream}. */
+export interface StreamEventEncoderStreamOptions {
+  /** How to write the events. */
+  readonly format: StreamEventFormat;
+}
+
+/**
+ * Encodes events to bytes, one chunk an event: NDJSON, or server-sent events with the event's type
+ * as `event` and its position in the stream as `id`.
+ *
+ * @example Encoding events
+ * ```ts
+ * import { StreamEventEncoderStream } from "@agent-stream/validator/wire";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const encoder = new StreamEventEncoderStream({ format: "sse" });
+ * const writer = encoder.writable.getWriter();
+ * writer.write({ type: "start" });
+ * writer.close();
+ * const text = await new Response(encoder.readable).text();
+ * assertEquals(text, 'event: start\nid: 0\ndata: {"type":"start"}\n\n');
+ * ```
+ */
+export class StreamEventEncoderStream extends TransformStream<StreamEvent, Uint8Array> {
+  /**
+   * Creates an encoder of one stream.
+   *
+   * @param options How to write the events.
+   * @throws {TypeError} The format is none.
+   */
+  constructor(options: StreamEventEncoderStreamOptions) {
+    const format = checkFormat(options.format);
+    const encoder = new TextEncoder();
+    let position = 0;
+    super({
+      transform(event, controller) {
+        const json = JSON.stringify(event);
+        const text = format === "ndjson"
+          ? `${json}\n`
+          : `event: ${event.type}\nid: ${position++}\ndata: ${json}\n\n`;
+        controller.enqueue(encoder.encode(text));
+      },
+    });
+  }
+}

@@ -1,0 +1,202 @@
+import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { type StreamEvent, StreamEventValidatorStream } from "../../mod.ts";
+import {
+  StreamDecodeError,
+  StreamEventDecoderStream,
+  StreamEventEncoderStream,
+} from "../../src/wire/mod.ts";
+import { arbitraryLegalStream } from "../_arbitraries.ts";
+
+const encoder = new TextEncoder();
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
+function streamOf<T>(values: Iterable<T>): ReadableStream<T> {
+  const iterator = values[Symbol.iterator]();
+  return new ReadableStream<T>({
+    pull(controller) {
+      const { done, value } = iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+  }, { highWaterMark: 0 });
+}
+
+async function collect<T>(
+  readable: ReadableStream<T>,
+  slow = false,
+): Promise<{ values: T[]; error?: unknown }> {
+  const values: T[] = [];
+  const reader = readable.getReader();
+  try {
+    for (;;) {
+      if (slow) await turn();
+      const { done, value } = await reader.read();
+      if (done) return { values };
+      values.push(value);
+    }
+  } catch (error) {
+    return { values, error };
+  }
+}
+
+Deno.test("StreamEventDecoderStream undoes StreamEventEncoderStream, however the bytes are cut", async () => {
+  for (const format of ["ndjson", "sse"] as const) {
+    await fc.assert(
+      fc.asyncProperty(
+        arbitraryLegalStream(),
+        fc.integer({ min: 1, max: 40 }),
+        async (events, n) => {
+          const encoded = streamOf(events).pipeThrough(new StreamEventEncoderStream({ format }));
+          const body = new Uint8Array(await new Response(encoded).arrayBuffer());
+          const chunks = [];
+          for (let i = 0; i < body.length; i += n) chunks.push(body.slice(i, i + n));
+          const validator = new StreamEventValidatorStream();
+          const { values, error } = await collect(
+            streamOf(chunks).pipeThrough(new StreamEventDecoderStream({ format }))
+              .pipeThrough(validator),
+          );
+          assertEquals(error, undefined);
+          assertEquals(values, JSON.parse(JSON.stringify(events)));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  }
+});
+
+Deno.test("StreamEventDecoderStream gives every event before an error, to a slow reader too", async () => {
+  for (const slow of [false, true]) {
+    for (const tail of ["x\n", '{"type"', "\xff"]) {
+      const bytes = encoder.encode('{"type":"start"}\n{"type":"a"}\n{"type":"b"}\n');
+      const body = new Uint8Array([...bytes, ...[...tail].map((c) => c.charCodeAt(0))]);
+      for (const size of [1, 7, body.length]) {
+        const chunks = [];
+        for (let i = 0; i < body.length; i += size) chunks.push(body.slice(i, i + size));
+        const { values, error } = await collect(
+          streamOf(chunks).pipeThrough(new StreamEventDecoderStream({ format: "ndjson" })),
+          slow,
+        );
+        assertEquals(values.map((event: { type: string }) => event.type), ["start", "a", "b"]);
+        assert(StreamDecodeError.is(error));
+        assertEquals([error.line, error.byteOffset], [4, bytes.length]);
+      }
+    }
+  }
+});
+
+Deno.test("StreamEventDecoderStream gives every event before upstream's failure", async () => {
+  const reason = new Error("reset");
+  let pulls = 0;
+  const source = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (pulls++ === 0) controller.enqueue(encoder.encode('{"type":"a"}\n{"type":"b"}\n{'));
+      else controller.error(reason);
+    },
+  });
+  const { values, error } = await collect(
+    source.pipeThrough(new StreamEventDecoderStream({ format: "ndjson" })),
+    true,
+  );
+  assertEquals(values.length, 2);
+  assertStrictEquals(error, reason);
+});
+
+Deno.test("StreamEventDecoderStream cancels upstream when the consumer cancels", async () => {
+  for (const reads of [0, 1, 2]) {
+    let cancelled: unknown;
+    const source = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(encoder.encode('{"type":"a"}\n')),
+      cancel: (reason) => {
+        cancelled = reason;
+      },
+    });
+    const reader = source.pipeThrough(new StreamEventDecoderStream({ format: "ndjson" }))
+      .getReader();
+    for (let i = 0; i < reads; i++) await reader.read();
+    await turn();
+    const reason = new Error("enough");
+    await reader.cancel(reason);
+    await turn();
+    assertStrictEquals(cancelled, reason);
+  }
+});
+
+Deno.test("StreamEventDecoderStream lets an abort through while nobody reads", async () => {
+  const stream = new StreamEventDecoderStream({ format: "ndjson" });
+  const writer = stream.writable.getWriter();
+  writer.closed.catch(() => {});
+  const write = writer.write(encoder.encode('{"type":"a"}\n'));
+  write.catch(() => {});
+  await turn();
+  const reason = new Error("gone");
+  await writer.abort(reason);
+  assertStrictEquals(await assertRejects(() => write), reason);
+  assertStrictEquals(await assertRejects(() => stream.readable.getReader().read()), reason);
+});
+
+Deno.test("StreamEventDecoderStream makes a fast source wait for a slow reader", async () => {
+  let pulls = 0;
+  const source = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      pulls++;
+      controller.enqueue(encoder.encode('{"type":"a"}\n'));
+    },
+  }, { highWaterMark: 0 });
+  const reader = source.pipeThrough(new StreamEventDecoderStream({ format: "ndjson" })).getReader();
+  for (let i = 0; i < 3; i++) await reader.read();
+  await turn();
+  assert(pulls <= 6, `pulled ${pulls} chunks for 3 reads`);
+  await reader.cancel();
+});
+
+Deno.test("StreamEventDecoderStream refuses what is no bytes", async () => {
+  const stream = new StreamEventDecoderStream({ format: "sse" });
+  const writer = stream.writable.getWriter();
+  writer.closed.catch(() => {});
+  const reading = assertRejects(() => stream.readable.getReader().read(), TypeError);
+  const error = await assertRejects(
+    () => writer.write("data: 1\n\n" as unknown as Uint8Array),
+    TypeError,
+    "Expected a chunk to be a Uint8Array, received a string",
+  );
+  assertStrictEquals(await reading, error);
+});
+
+Deno.test("StreamEventDecoderStream.for goes by the content type", async () => {
+  for (
+    const [contentType, body] of [
+      ["application/x-ndjson", '{"type":"start"}\n'],
+      ["Application/NDJSON; charset=utf-8", '{"type":"start"}'],
+      ["application/jsonl", '{"type":"start"}\r\n'],
+      ["text/event-stream;charset=UTF-8", 'data: {"type":"start"}\n\n'],
+    ] as const
+  ) {
+    const response = new Response(body, { headers: { "content-type": contentType } });
+    const { values } = await collect(
+      (response.body as ReadableStream<Uint8Array<ArrayBuffer>>)
+        .pipeThrough(StreamEventDecoderStream.for(response)),
+    );
+    assertEquals(values, [{ type: "start" }] as StreamEvent[]);
+  }
+  assertThrows(
+    () =>
+      StreamEventDecoderStream.for(new Response("", { headers: { "content-type": "text/html" } })),
+    StreamDecodeError,
+    'Invalid event stream: expected content type "application/x-ndjson" or "text/event-stream", ' +
+      'received "text/html"',
+  );
+  assertThrows(
+    () => new StreamEventDecoderStream({ format: "xml" as "sse" }),
+    TypeError,
+    'Expected format "ndjson" or "sse", received "xml"',
+  );
+  assertThrows(
+    () => new StreamEventDecoderStream({ format: "sse", maxLineLength: 0 }),
+    RangeError,
+    "Expected maxLineLength to be from 1 on, received 0",
+  );
+});
