@@ -18,3 +18,9 @@ export {
   StreamEventEncoderStream,
   type StreamEventEncoderStreamOptions,
 } from "./stream_event_encoder_stream.ts";
+export type { StreamEventReader } from "./_event_reader.ts";
+export {
+  readStreamEvents,
+  type ReadStreamEventsOptions,
+  type StreamEventSource,
+} from "./read_stream_events.ts";

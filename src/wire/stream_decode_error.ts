@@ -11,7 +11,9 @@ export type StreamDecodeErrorCode =
   /** A terminal event whose message lacks what its type promises. */
   | "invalid_message"
   /** A content type that is neither NDJSON nor server-sent events. */
-  | "unsupported_content_type";
+  | "unsupported_content_type"
+  /** A response whose status is not OK. */
+  | "unexpected_status";
 
 /** Where a {@linkcode StreamDecodeError} happened. */
 export interface StreamDecodeErrorOptions extends ErrorOptions {

@@ -1,0 +1,168 @@
+import { kindOf } from "../_json.ts";
+import {
+  createStreamEventValidator,
+  type StreamEventValidatorOptions,
+} from "../stream_event_validator.ts";
+import type { StreamEvent } from "../types.ts";
+import { createEventDecoder, type EventDecoder } from "./_event_decoder.ts";
+import { type BytesToEvents, EventReader, type StreamEventReader } from "./_event_reader.ts";
+import { checkFormat, formatOf } from "./_format.ts";
+import type { StreamEventFormat } from "./_frame_parser.ts";
+import { StreamDecodeError } from "./stream_decode_error.ts";
+
+/** Options of {@linkcode readStreamEvents}. */
+export interface ReadStreamEventsOptions extends StreamEventValidatorOptions {
+  /**
+   * How the events are written. A response says it by its content type; for a body of bytes it has
+   * to be said here.
+   */
+  readonly format?: StreamEventFormat;
+  /** Ends the stream at once when it fires; what waits to be read is dropped. */
+  readonly signal?: AbortSignal;
+  /**
+   * How long to wait for the next byte, in milliseconds; then the stream fails with a
+   * `TimeoutError`. The time that the consumer takes does not count.
+   *
+   * @default {Infinity}
+   */
+  readonly idleTimeout?: number;
+  /**
+   * The longest line, and the longest data of a server-sent event, in UTF-16 code units.
+   *
+   * @default {67_108_864}
+   */
+  readonly maxLineLength?: number;
+}
+
+/** Where events are read from. */
+export type StreamEventSource = Response | ReadableStream<Uint8Array>;
+
+/**
+ * Reads validated events from a response, in one pass: the quick way, and the short one.
+ *
+ * The iteration ends at the terminal event and lets the rest of the body go, so that a server that
+ * holds it open hangs nobody; leaving the loop lets it go too. No error overtakes an event: whatever
+ * was accepted comes first, unless `signal` fires. What follows the terminal event is not looked at.
+ *
+ * The iteration, and `result()`, fail with
+ * - a `StreamSequenceError` where the events break a rule or end too early,
+ * - a `StreamDecodeError` where the body, its content type or its status is wrong,
+ * - the reason of `signal`, a `TimeoutError`, or what the body itself failed with.
+ *
+ * @param source A response, a body, or a promise of one.
+ * @param options How to read it.
+ * @returns The events, for one loop; and `result()`, which is enough by itself.
+ * @throws {TypeError} `format` is none, or a limit is not a number.
+ * @throws {RangeError} A limit, `idleTimeout` or `maxLineLength` is out of range.
+ *
+ * @example The final message
+ * ```ts
+ * import { toStreamEvents } from "@agent-stream/validator";
+ * import { readStreamEvents } from "@agent-stream/validator/wire";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+ * const answer = toStreamEvents({
+ *   role: "assistant",
+ *   content: [{ type: "text", text: "Hello" }],
+ *   provider: "demo",
+ *   model: "demo-1",
+ *   usage: { input: 9, output: 2, cacheRead: 0, cacheWrite: 0, totalTokens: 11, cost },
+ *   timestamp: 0,
+ *   stopReason: "stop",
+ * });
+ * const response = new Response(answer.map((event) => JSON.stringify(event)).join("\n"), {
+ *   headers: { "content-type": "application/x-ndjson" },
+ * });
+ * const message = await readStreamEvents(response).result();
+ * assertEquals(message.content, [{ type: "text", text: "Hello" }]);
+ * ```
+ */
+export function readStreamEvents(
+  source: StreamEventSource | PromiseLike<StreamEventSource>,
+  options: ReadStreamEventsOptions = {},
+): StreamEventReader {
+  const { format, signal, idleTimeout, maxLineLength } = options;
+  if (format !== undefined) checkFormat(format);
+  if (idleTimeout !== undefined && !(idleTimeout >= 0)) {
+    throw new RangeError(`Expected idleTimeout to be from 0 on, received ${idleTimeout}`);
+  }
+  const machine = new ValidatedDecoder(options);
+  // Checks the length now, not when the response has come.
+  createEventDecoder("ndjson", maxLineLength);
+  const pending = Promise.resolve(source);
+  // Whoever reads is told; where nobody does, it is no unhandled rejection.
+  pending.catch(() => {});
+  return new EventReader(
+    async () => {
+      const opened = await pending;
+      const [body, ownFormat] = opened instanceof Response
+        ? openResponse(opened, format)
+        : [opened, format];
+      if (!(body instanceof ReadableStream)) {
+        throw new TypeError(`Expected a Response or a ReadableStream, received ${kindOf(body)}`);
+      }
+      if (ownFormat === undefined) {
+        throw new TypeError(`Expected the option "format" for a body without a content type`);
+      }
+      machine.decoder = createEventDecoder(ownFormat, maxLineLength);
+      return body;
+    },
+    machine,
+    { signal, idleTimeout },
+  );
+}
+
+function openResponse(
+  response: Response,
+  format: StreamEventFormat | undefined,
+): readonly [ReadableStream<Uint8Array>, StreamEventFormat] {
+  try {
+    if (!response.ok) {
+      throw new StreamDecodeError(`expected an OK status, received ${response.status}`, {
+        code: "unexpected_status",
+      });
+    }
+    const body = response.body ?? new ReadableStream({ start: (controller) => controller.close() });
+    return [body, format ?? formatOf(response)];
+  } catch (error) {
+    response.body?.cancel(error).catch(() => {});
+    throw error;
+  }
+}
+
+/** Decodes and validates in one pass. */
+class ValidatedDecoder implements BytesToEvents {
+  /** Set once the format is known, before any byte comes. */
+  decoder!: EventDecoder;
+  readonly #validator;
+
+  constructor(options: StreamEventValidatorOptions) {
+    this.#validator = createStreamEventValidator(options);
+  }
+
+  get isFinished(): boolean {
+    return this.#validator.phase === "terminal";
+  }
+
+  push(bytes: Uint8Array, emit: (event: StreamEvent) => void): void {
+    this.decoder.push(bytes, (event) => {
+      if (this.isFinished) return;
+      this.#validator.accept(event);
+      emit(event);
+    });
+  }
+
+  end(emit: (event: StreamEvent) => void): void {
+    this.decoder.end((event) => {
+      if (this.isFinished) return;
+      this.#validator.accept(event);
+      emit(event);
+    });
+    this.#validator.end();
+  }
+
+  partialContent(): ReturnType<StreamEventReader["partialContent"]> {
+    return this.#validator.partialContent();
+  }
+}
