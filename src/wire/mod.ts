@@ -24,3 +24,4 @@ export {
   type ReadStreamEventsOptions,
   type StreamEventSource,
 } from "./read_stream_events.ts";
+export { toResponse, type ToResponseOptions } from "./to_response.ts";

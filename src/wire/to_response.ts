@@ -1,0 +1,221 @@
+import { StreamSequenceError } from "../stream_sequence_error.ts";
+import {
+  createStreamEventValidator,
+  type StreamEventValidatorOptions,
+} from "../stream_event_validator.ts";
+import type { FailedAssistantMessage, StreamEvent, Usage } from "../types.ts";
+import { checkFormat } from "./_format.ts";
+import type { StreamEventFormat } from "./_frame_parser.ts";
+
+/** Options of {@linkcode toResponse}. */
+export interface ToResponseOptions extends StreamEventValidatorOptions {
+  /**
+   * How to write the events.
+   *
+   * @default {"sse"}
+   */
+  readonly format?: StreamEventFormat;
+  /**
+   * After how many milliseconds without an event to send a heartbeat: a comment, or in NDJSON a
+   * blank line. `Infinity` sends none.
+   *
+   * @default {15_000}
+   */
+  readonly heartbeat?: number;
+  /** Headers beside those that the format asks for; they win. */
+  readonly headers?: HeadersInit;
+  /**
+   * The status of the response.
+   *
+   * @default {200}
+   */
+  readonly status?: number;
+  /**
+   * Who served the response, for a message that has to be made up.
+   *
+   * @default {"unknown"}
+   */
+  readonly provider?: string;
+  /**
+   * The model that answered, for a message that has to be made up.
+   *
+   * @default {"unknown"}
+   */
+  readonly model?: string;
+  /**
+   * The time, in Unix milliseconds, for a message that has to be made up.
+   *
+   * @default {Date.now}
+   */
+  readonly now?: () => number;
+}
+
+const CONTENT_TYPES: Readonly<Record<StreamEventFormat, string>> = {
+  sse: "text/event-stream; charset=utf-8",
+  ndjson: "application/x-ndjson; charset=utf-8",
+};
+
+/** What was used is not known of a stream that broke off. */
+const NO_USAGE: Usage = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+};
+
+/**
+ * Answers a request with events, and promises the client that they are legal and end in a terminal
+ * event. Whatever goes wrong with the source (a violation, a truncation, a failure) is written as an
+ * `error` event with the content that is safe to keep. A failure's own message is not: it may be
+ * none of the client's business.
+ *
+ * The source is read as fast as the client reads. When the client goes away, the source is told: an
+ * iterator's `return()` is called, a `ReadableStream` is cancelled.
+ *
+ * @param events The events.
+ * @param options How to write them.
+ * @returns A response whose headers keep proxies from holding events back.
+ * @throws {TypeError} The format is none, `events` cannot be iterated, or a limit is not a number.
+ * @throws {RangeError} `heartbeat` is not above 0, or a limit is out of range.
+ *
+ * @example A source that breaks off
+ * ```ts
+ * import { readStreamEvents, toResponse } from "@agent-stream/validator/wire";
+ * import { assertEquals } from "@std/assert";
+ *
+ * async function* answer() {
+ *   yield { type: "start" } as const;
+ *   yield { type: "text_start", contentIndex: 0 } as const;
+ *   yield { type: "text_delta", contentIndex: 0, delta: "Hel" } as const;
+ *   await Promise.reject(new Error("database gone"));
+ * }
+ * const message = await readStreamEvents(toResponse(answer())).result();
+ * assertEquals(message.stopReason, "error");
+ * assertEquals(message.errorMessage, "The source of the stream failed");
+ * assertEquals(message.content, [{ type: "text", text: "Hel" }]);
+ * ```
+ */
+export function toResponse(
+  events: AsyncIterable<StreamEvent> | Iterable<StreamEvent> | ReadableStream<StreamEvent>,
+  options: ToResponseOptions = {},
+): Response {
+  const { heartbeat = 15_000, headers, status = 200, now = Date.now } = options;
+  const format = checkFormat(options.format ?? "sse");
+  if (!(heartbeat > 0)) {
+    throw new RangeError(`Expected heartbeat to be above 0, received ${heartbeat}`);
+  }
+  const source = pullFrom(events);
+  const validator = createStreamEventValidator(options);
+  const encoder = new TextEncoder();
+  const beat = encoder.encode(format === "sse" ? ": heartbeat\n\n" : "\n");
+  let position = 0;
+  let hasLeft = false;
+
+  const encode = (event: StreamEvent, json: string = JSON.stringify(event)): Uint8Array =>
+    encoder.encode(
+      format === "ndjson"
+        ? `${json}\n`
+        : `event: ${event.type}\nid: ${position++}\ndata: ${json}\n\n`,
+    );
+
+  const body = new ReadableStream<Uint8Array>({
+    // Called when the client waits and nothing is there for it.
+    async pull(controller) {
+      const timer = heartbeat === Infinity ? undefined : setInterval(() => {
+        if (controller.desiredSize === 0) controller.enqueue(beat);
+      }, heartbeat);
+      try {
+        const event = await source.next();
+        if (hasLeft) return;
+        if (event === undefined) {
+          validator.end();
+        } else {
+          // Before it is accepted: what cannot be written was not said.
+          const json = JSON.stringify(event);
+          validator.accept(event);
+          controller.enqueue(encode(event, json));
+        }
+      } catch (error) {
+        if (hasLeft) return;
+        for (const event of closing(error)) controller.enqueue(encode(event));
+      } finally {
+        clearInterval(timer);
+      }
+      if (validator.phase === "terminal") {
+        controller.close();
+        source.cancel(undefined);
+      }
+    },
+    cancel(reason) {
+      hasLeft = true;
+      source.cancel(reason);
+    },
+  }, { highWaterMark: 0 });
+
+  /** What ends the stream for the client when the source cannot. */
+  function* closing(error: unknown): Generator<StreamEvent> {
+    if (validator.phase === "idle") {
+      const start: StreamEvent = { type: "start" };
+      validator.accept(start);
+      yield start;
+    }
+    const message: FailedAssistantMessage = {
+      role: "assistant",
+      content: validator.partialContent(),
+      provider: options.provider ?? "unknown",
+      model: options.model ?? "unknown",
+      usage: NO_USAGE,
+      timestamp: now(),
+      stopReason: "error",
+      errorMessage: StreamSequenceError.is(error)
+        ? error.message
+        : "The source of the stream failed",
+    };
+    const event: StreamEvent = { type: "error", reason: "error", message };
+    validator.accept(event);
+    yield event;
+  }
+
+  const allHeaders = new Headers({
+    "content-type": CONTENT_TYPES[format],
+    // No cache may keep it, and no proxy may compress it, which would hold events back.
+    "cache-control": "no-cache, no-transform",
+    // What makes nginx pass each event on at once.
+    "x-accel-buffering": "no",
+  });
+  new Headers(headers).forEach((value, name) => allHeaders.set(name, value));
+  return new Response(body, { status, headers: allHeaders });
+}
+
+/** One way to read every kind of source. */
+interface Source {
+  /** The next event, or `undefined` at the end. */
+  next(): Promise<StreamEvent | undefined>;
+  /** Lets the source go; nobody waits for it. */
+  cancel(reason: unknown): void;
+}
+
+function pullFrom(
+  events: AsyncIterable<StreamEvent> | Iterable<StreamEvent> | ReadableStream<StreamEvent>,
+): Source {
+  // Not every browser can iterate over a stream.
+  if (events instanceof ReadableStream) {
+    const reader = events.getReader();
+    return {
+      next: async () => (await reader.read()).value,
+      cancel: (reason) => void reader.cancel(reason).catch(() => {}),
+    };
+  }
+  const iterator = Symbol.asyncIterator in events
+    ? events[Symbol.asyncIterator]()
+    : events[Symbol.iterator]();
+  return {
+    async next() {
+      const { done, value } = await iterator.next();
+      return done ? undefined : value;
+    },
+    cancel: () => void (async () => await iterator.return?.())().catch(() => {}),
+  };
+}

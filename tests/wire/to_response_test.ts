@@ -1,0 +1,187 @@
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  type AssistantMessage,
+  createAssistantMessageEventStream,
+  type StreamEvent,
+  toStreamEvents,
+} from "../../mod.ts";
+import { readStreamEvents, toResponse } from "../../src/wire/mod.ts";
+
+const MESSAGE: AssistantMessage = {
+  role: "assistant",
+  content: [{ type: "thinking", thinking: "plan" }, { type: "text", text: "Hello" }],
+  provider: "demo",
+  model: "demo-1",
+  usage: {
+    input: 1,
+    output: 2,
+    cacheRead: 0,
+    cacheWrite: 0,
+    totalTokens: 3,
+    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+  },
+  timestamp: 0,
+  stopReason: "stop",
+};
+
+const EVENTS = toStreamEvents(MESSAGE, { deltaLength: 2 });
+
+/** What is safe of the first `k` events. */
+const SAFE = EVENTS.map((_, k) =>
+  k < 2
+    ? []
+    : k < 6
+    ? [{ type: "thinking", thinking: "plan".slice(0, 2 * Math.min(k - 2, 2)) }]
+    : [MESSAGE.content[0], { type: "text", text: "Hello".slice(0, 2 * (k - 6)) }]
+);
+
+function turn(milliseconds = 0): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+async function* failing(events: readonly unknown[], error: unknown): AsyncGenerator<StreamEvent> {
+  yield* events as StreamEvent[];
+  await Promise.resolve();
+  throw error;
+}
+
+Deno.test("toResponse writes what readStreamEvents reads", async () => {
+  for (const format of ["sse", "ndjson"] as const) {
+    const readable = new ReadableStream<StreamEvent>({
+      start(controller) {
+        for (const event of EVENTS) controller.enqueue(event);
+        controller.close();
+      },
+    });
+    const sources = [EVENTS, failing(EVENTS, new Error("after the end")), readable];
+    for (const source of sources) {
+      const response = toResponse(source, { format });
+      const events = [];
+      for await (const event of readStreamEvents(response)) events.push(event);
+      assertEquals(events, EVENTS);
+    }
+  }
+});
+
+Deno.test("toResponse sets headers that keep proxies from holding events back", async () => {
+  const response = toResponse(EVENTS);
+  assertEquals(response.status, 200);
+  assertEquals(response.headers.get("content-type"), "text/event-stream; charset=utf-8");
+  assertEquals(response.headers.get("cache-control"), "no-cache, no-transform");
+  assertEquals(response.headers.get("x-accel-buffering"), "no");
+  assertStringIncludes(await response.text(), 'event: start\nid: 0\ndata: {"type":"start"}\n\n');
+
+  const own = toResponse(EVENTS, {
+    format: "ndjson",
+    status: 201,
+    headers: { "cache-control": "no-store", "x-request-id": "7" },
+  });
+  assertEquals(own.status, 201);
+  assertEquals(own.headers.get("content-type"), "application/x-ndjson; charset=utf-8");
+  assertEquals(own.headers.get("cache-control"), "no-store");
+  assertEquals(own.headers.get("x-request-id"), "7");
+  await own.body?.cancel();
+});
+
+Deno.test("toResponse ends in an error event whatever goes wrong, at every moment", async () => {
+  const impossible = { type: "text_delta", contentIndex: 99, delta: "" };
+  const unwritable = { type: "text_start", contentIndex: 0, extra: 1n };
+  for (let k = 0; k < EVENTS.length; k++) {
+    const events = EVENTS.slice(0, k);
+    for (
+      const [source, errorMessage] of [
+        [failing(events, new Error("a secret")), "The source of the stream failed"],
+        [events, "Stream ended in phase"],
+        [[...events, impossible], "Invalid stream event"],
+        [[...events, null], "Invalid stream event"],
+        [[...events, unwritable], "The source of the stream failed"],
+      ] as ReadonlyArray<[Iterable<StreamEvent>, string]>
+    ) {
+      const stream = readStreamEvents(
+        toResponse(source, { now: () => 5, provider: "p", model: "m" }),
+      );
+      const message = await stream.result();
+      assertEquals(message.stopReason, "error");
+      assertStringIncludes(message.errorMessage ?? "", errorMessage);
+      assertEquals([message.provider, message.model, message.timestamp], ["p", "m", 5]);
+      assertEquals(message.content, SAFE[k] as AssistantMessage["content"]);
+    }
+  }
+});
+
+Deno.test("toResponse tells the source when the client leaves", async () => {
+  let returned = 0;
+  async function* endless(): AsyncGenerator<StreamEvent> {
+    try {
+      yield { type: "start" };
+      yield { type: "text_start", contentIndex: 0 };
+      for (;;) yield { type: "text_delta", contentIndex: 0, delta: "x" };
+    } finally {
+      returned++;
+    }
+  }
+  const reader = toResponse(endless()).body?.getReader();
+  assert(reader);
+  await reader.read();
+  await reader.cancel();
+  await turn();
+  assertEquals(returned, 1);
+
+  const pushed = createAssistantMessageEventStream();
+  const body = toResponse(pushed).body;
+  const waiting = body?.getReader();
+  const read = waiting?.read();
+  pushed.push({ type: "start" });
+  await read;
+  const pending = waiting?.read();
+  await waiting?.cancel();
+  await pending;
+  assert(pushed.signal.aborted);
+
+  let reason: unknown;
+  const source = new ReadableStream<StreamEvent>({
+    cancel: (given) => {
+      reason = given;
+    },
+  });
+  await toResponse(source).body?.cancel("bye");
+  assertEquals(reason, "bye");
+});
+
+Deno.test("toResponse reads the source no faster than the client does", async () => {
+  let made = 0;
+  async function* endless(): AsyncGenerator<StreamEvent> {
+    yield { type: "start" };
+    yield { type: "text_start", contentIndex: 0 };
+    for (;;) {
+      made++;
+      yield { type: "text_delta", contentIndex: 0, delta: "x" };
+    }
+  }
+  const reader = toResponse(endless()).body?.getReader();
+  for (let i = 0; i < 5; i++) await reader?.read();
+  await turn(10);
+  assert(made <= 5);
+  await reader?.cancel();
+});
+
+Deno.test("toResponse sends heartbeats while the source is silent", async () => {
+  for (const [format, beat] of [["sse", ": heartbeat\n\n"], ["ndjson", "\n"]] as const) {
+    const pushed = createAssistantMessageEventStream();
+    const response = toResponse(pushed, { format, heartbeat: 10 });
+    const text = response.text();
+    await turn(60);
+    for (const event of EVENTS) pushed.push(event);
+    assert((await text).startsWith(beat + beat), format);
+  }
+  const silent = createAssistantMessageEventStream();
+  const reader = toResponse(silent, { heartbeat: Infinity }).body?.getReader();
+  const read = reader?.read();
+  assertEquals(await Promise.race([read, turn(40)]), undefined);
+  await reader?.cancel();
+  assertThrows(
+    () => toResponse(EVENTS, { heartbeat: 0 }),
+    RangeError,
+    "Expected heartbeat to be above 0, received 0",
+  );
+});
