@@ -636,9 +636,9 @@ function describeMalformed(value: unknown): string {
     return `expected an object with a string type, received ${kindOf(value)} with ${type}`;
   }
   const hint = typeof value === "string"
-    ? "; parse the text first"
+    ? "; parse the text first, or use readStreamEvents()"
     : isRecord(value)
-    ? "; decode and parse the bytes first"
+    ? "; put a StreamEventDecoderStream before, or use readStreamEvents()"
     : "";
   return `expected an object with a string type, received ${kindOf(value)}${hint}`;
 }

@@ -475,7 +475,7 @@ for (const [name, Stream] of ENGINES) {
   Deno.test(`${name} says which decoder is missing when bytes or text come`, async () => {
     for (
       const [chunk, words] of [
-        [new TextEncoder().encode("{}"), "received bytes; decode and parse the bytes first"],
+        [new TextEncoder().encode("{}"), "received bytes; put a StreamEventDecoderStream before"],
         ['{"type":"start"}', "received a string; parse the text first"],
       ] as const
     ) {
