@@ -9,7 +9,7 @@ import nodeAssert from "node:assert";
 // deno-lint-ignore no-explicit-any -- what `@std/assert` takes too: a class with any constructor
 type Class<T> = abstract new (...args: any[]) => T;
 
-export class AssertionError extends Error {
+class AssertionError extends Error {
   override readonly name = "AssertionError";
 }
 
@@ -17,7 +17,7 @@ function suffix(message: string | undefined): string {
   return message ? `: ${message}` : ".";
 }
 
-export function fail(message?: string): never {
+function fail(message?: string): never {
   throw new AssertionError(`Failed assertion${suffix(message)}`);
 }
 
@@ -25,16 +25,8 @@ export function assert(condition: unknown, message?: string): asserts condition 
   if (!condition) fail(message);
 }
 
-export function assertFalse(condition: unknown, message?: string): asserts condition is false {
-  if (condition) fail(message);
-}
-
 export function assertEquals<T>(actual: T, expected: T, message?: string): void {
   nodeAssert.deepStrictEqual(actual, expected, message);
-}
-
-export function assertNotEquals<T>(actual: T, expected: T, message?: string): void {
-  nodeAssert.notDeepStrictEqual(actual, expected, message);
 }
 
 export function assertStrictEquals<T>(
@@ -59,22 +51,6 @@ export function assertStringIncludes(actual: string, expected: string, message?:
   if (!actual.includes(expected)) {
     fail(message ?? `Expected ${JSON.stringify(actual)} to include ${JSON.stringify(expected)}`);
   }
-}
-
-export function assertMatch(actual: string, expected: RegExp, message?: string): void {
-  nodeAssert.match(actual, expected, message);
-}
-
-export function assertExists<T>(actual: T, message?: string): asserts actual is NonNullable<T> {
-  if (actual === undefined || actual === null) fail(message);
-}
-
-export function assertLess<T>(actual: T, expected: T, message?: string): void {
-  if (!(actual < expected)) fail(message ?? `Expected ${actual} < ${expected}`);
-}
-
-export function assertGreater<T>(actual: T, expected: T, message?: string): void {
-  if (!(actual > expected)) fail(message ?? `Expected ${actual} > ${expected}`);
 }
 
 function assertError<E extends Error>(

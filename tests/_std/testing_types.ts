@@ -7,13 +7,7 @@
 /** Compiles only for `true`. */
 export type AssertTrue<T extends true> = never;
 
-/** Compiles only for `false`. */
-export type AssertFalse<T extends false> = never;
-
 /** Whether two types are the same. */
 export type IsExact<T, U> = (<G>() => G extends T ? 1 : 2) extends (<G>() => G extends U ? 1 : 2)
   ? true
   : false;
-
-/** Whether `U` is assignable to `T`. */
-export type Has<T, U> = [U] extends [T] ? true : false;
