@@ -23,7 +23,7 @@ export interface ToResponseOptions extends StreamEventValidatorOptions {
    */
   readonly heartbeat?: number;
   /** Headers beside those that the format asks for; they win. */
-  readonly headers?: HeadersInit;
+  readonly headers?: Headers | Record<string, string> | Array<[string, string]>;
   /**
    * The status of the response.
    *
