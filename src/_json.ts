@@ -264,7 +264,7 @@ export function copyJson(root: string, value: unknown, maxDepth: number): JsonCo
       const frame = frames.at(-1);
       if (frame && !frame.keys && !hasKey(frame.source, String(frame.next - 1))) {
         // A hole: look on by the keys that are there, since an array can claim 2^32 holes.
-        frame.keys = Object.keys(frame.source);
+        frame.keys = Object.keys(frame.source).filter((key) => /^\d+$/.test(key));
         frame.next = 0;
         entered = true;
       }

@@ -131,6 +131,11 @@ Deno.test("copyJson says where the first value is that JSON cannot express", () 
   ) {
     assertEquals(copyJson("v", value, 1_000).notJson, path);
   }
+  // JSON does not see what an array has beside its elements.
+  const array: unknown[] & { own?: unknown } = [, 1];
+  array.own = array;
+  const { tooDeep, notJson } = copyJson("v", array, 1_000);
+  assertEquals([tooDeep, notJson], [false, "v[0]"]);
   // Too deep counts, even after what is not JSON.
   assert(copyJson("v", [undefined, [[]]], 2).tooDeep);
   const sparse = new Array(2 ** 32 - 1);

@@ -7,30 +7,32 @@
 
 const VERSIONS = ["node@20", "bun@1", "typescript@5", "@types/node@20"];
 
-/** What to run in the folder where the tarball is installed. */
-const STEPS: ReadonlyArray<readonly [name: string, command: string, ...args: string[]]> = [
+/** What to run in the folder where the tarball is installed: a command, and its arguments. */
+const STEPS: ReadonlyArray<readonly [name: string, command: string, args: readonly string[]]> = [
   [
     "tsc, nodenext, @types/node alone",
     "tsc",
-    "--module",
-    "nodenext",
-    "--lib",
-    "es2022",
-    "--types",
-    "node",
+    ["--module", "nodenext", "--lib", "es2022", "--types", "node"],
   ],
   [
     "tsc, bundler, DOM",
-    ...["tsc", "--module", "esnext", "--moduleResolution", "bundler", "--typeRoots", "none"],
-    ...["--lib", "es2022,dom,dom.iterable,dom.asynciterable"],
+    "tsc",
+    [
+      ...["--module", "esnext", "--moduleResolution", "bundler", "--typeRoots", "none"],
+      ...["--lib", "es2022,dom,dom.iterable,dom.asynciterable"],
+    ],
   ],
-  ["Node 20", "node", "consumer.js"],
-  ["Bun", "bun", "consumer.js"],
+  ["Node 20", "node", ["consumer.js"]],
+  ["Bun", "bun", ["consumer.js"]],
 ];
 
-async function run(command: string, args: string[], cwd?: string): Promise<Deno.CommandOutput> {
+async function run(
+  command: string,
+  args: readonly string[],
+  cwd?: string,
+): Promise<Deno.CommandOutput> {
   return await new Deno.Command(command, {
-    args,
+    args: [...args],
     ...(cwd && { cwd }),
     stdin: "null",
     signal: AbortSignal.timeout(300_000),
@@ -56,7 +58,7 @@ try {
     folder,
   );
   if (!installing.success) throw new Error(`Installing failed: ${textOf(installing)}`);
-  for (const [name, command, ...args] of STEPS) {
+  for (const [name, command, args] of STEPS) {
     const all = command === "tsc"
       ? [...args, "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "consumer.ts"]
       : args;
