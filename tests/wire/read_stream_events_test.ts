@@ -400,3 +400,41 @@ Deno.test("readStreamEvents makes a fast server wait for a slow reader, in flat 
     },
   );
 });
+
+Deno.test("readStreamEvents reads forty megabytes in flat memory", async () => {
+  const line = JSON.stringify({ type: "text_delta", contentIndex: 0, delta: "" }) + "\n";
+  const chunk = encoder.encode(line.repeat(1_000));
+  const count = Math.ceil(40_000_000 / chunk.length);
+  const head = write([{ type: "start" }, { type: "text_start", contentIndex: 0 }], "ndjson");
+  let sent = 0;
+  await serve(
+    () =>
+      new Response(
+        new ReadableStream({
+          start: (controller) => controller.enqueue(head),
+          pull(controller) {
+            if (sent++ < count) controller.enqueue(chunk);
+            else controller.close();
+          },
+        }),
+        { headers: { "content-type": "application/x-ndjson" } },
+      ),
+    async (url) => {
+      let events = 0;
+      let peak = 0;
+      const before = Deno.memoryUsage().heapUsed;
+      const stream = readStreamEvents(fetch(url));
+      await assertRejects(
+        async () => {
+          for await (const _ of stream) {
+            if (++events % 10_000 === 0) peak = Math.max(peak, Deno.memoryUsage().heapUsed);
+          }
+        },
+        StreamSequenceError,
+        "text at contentIndex 0 is open",
+      );
+      assertEquals(events, count * 1_000 + 2);
+      assert(peak - before < 64_000_000, `the heap grew by ${peak - before} bytes`);
+    },
+  );
+});
