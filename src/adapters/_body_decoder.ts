@@ -1,0 +1,74 @@
+import {
+  createFrameParser,
+  type FrameSink,
+  type StreamEventFormat,
+} from "../wire/_frame_parser.ts";
+import { StreamDecodeError } from "../wire/stream_decode_error.ts";
+import type { Adapter, Emit } from "./_adapter.ts";
+
+/** The longest line, and the longest data of a server-sent event, in UTF-16 code units. */
+const MAX_LINE_LENGTH = 67_108_864;
+
+/** How some servers say that nothing follows. It is not JSON. */
+const DONE = "[DONE]";
+
+/** Bytes of a provider's body in, events out. Nothing is thrown but what `emit` throws. */
+export class BodyDecoder {
+  readonly #adapter: Adapter;
+  readonly #parser;
+  #emit!: Emit;
+  readonly #sink: FrameSink = (data, frame) => {
+    const text = data.trim();
+    // A heartbeat, or what is left of a frame that says nothing more.
+    if (text === "" || (frame.isCut && DONE.startsWith(text) && text !== DONE)) return;
+    let payload: unknown = DONE;
+    if (text !== DONE) {
+      try {
+        payload = JSON.parse(data);
+      } catch {
+        // The engine's message quotes the text, so it goes no further.
+        this.fail(
+          frame.isCut
+            ? frame.error("incomplete_frame", "expected JSON, the body ended within it")
+            : frame.error("invalid_json", "expected JSON"),
+          this.#emit,
+        );
+        return;
+      }
+    }
+    this.#adapter.push(payload, this.#emit);
+  };
+
+  constructor(adapter: Adapter, format: StreamEventFormat) {
+    this.#adapter = adapter;
+    this.#parser = createFrameParser(format, MAX_LINE_LENGTH);
+  }
+
+  get isFinished(): boolean {
+    return this.#adapter.isFinished;
+  }
+
+  push(bytes: Uint8Array, emit: Emit): void {
+    this.#parse(emit, () => this.#parser.push(bytes, this.#sink));
+  }
+
+  end(emit: Emit): void {
+    this.#parse(emit, () => this.#parser.end(this.#sink));
+    this.#adapter.end(emit);
+  }
+
+  fail(cause: unknown, emit: Emit): void {
+    this.#adapter.fail(cause, emit);
+  }
+
+  #parse(emit: Emit, step: () => void): void {
+    if (this.isFinished) return;
+    this.#emit = emit;
+    try {
+      step();
+    } catch (error) {
+      if (!StreamDecodeError.is(error)) throw error;
+      this.fail(error, emit);
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import type { ProviderReplay } from "../types.ts";
+import { StreamDecodeError } from "../wire/stream_decode_error.ts";
+import { type Adapter, AdapterError, type AdapterOptions, type Emit } from "./_adapter.ts";
+import { BlockSerializer } from "./_block_serializer.ts";
+
+/** What all adapters have in common: whatever happens within, it ends in an event. */
+export abstract class WireAdapter implements Adapter {
+  protected readonly blocks: BlockSerializer;
+
+  constructor(options: AdapterOptions, provider: string) {
+    this.blocks = new BlockSerializer(options, provider);
+  }
+
+  get isFinished(): boolean {
+    return this.blocks.isFinished;
+  }
+
+  push(payload: unknown, emit: Emit): void {
+    this.#do(emit, () => this.take(payload));
+  }
+
+  end(emit: Emit): void {
+    this.#do(emit, () => this.takeEnd());
+  }
+
+  fail(cause: unknown, emit: Emit): void {
+    this.#do(emit, () => {
+      throw errorOf(cause);
+    });
+  }
+
+  /** Takes a payload. What it throws ends the response. */
+  protected abstract take(payload: unknown): void;
+  /** Takes the end of the body. */
+  protected abstract takeEnd(): void;
+  /** What the next turn must send back. */
+  protected abstract replay(): ProviderReplay | undefined;
+
+  #do(emit: Emit, step: () => void): void {
+    const { blocks } = this;
+    if (blocks.isFinished) return;
+    // An event that its taker throws at was emitted all the same, and the error is the taker's.
+    let thrown: { readonly error: unknown } | undefined;
+    blocks.emit = (event) => {
+      try {
+        emit(event);
+      } catch (error) {
+        thrown ??= { error };
+      }
+    };
+    blocks.start();
+    try {
+      step();
+    } catch (error) {
+      this.#fail(error);
+    }
+    if (thrown) throw thrown.error;
+  }
+
+  #fail(error: unknown): void {
+    const { code, message, details } = error instanceof AdapterError
+      ? error
+      : new AdapterError("malformed_frame", `Unexpected frame: ${messageOf(error)}`);
+    const reason = code === "aborted" ? "aborted" : "error";
+    this.blocks.fail(reason, code, message, details, this.replay());
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error && error.message !== "" ? error.message : String(error);
+}
+
+/** What it means that a body failed. */
+function errorOf(cause: unknown): AdapterError {
+  if (cause instanceof AdapterError) return cause;
+  const message = messageOf(cause);
+  if (StreamDecodeError.is(cause)) {
+    return new AdapterError(
+      cause.code === "incomplete_frame" ? "truncated" : "malformed_frame",
+      message,
+    );
+  }
+  const name = cause instanceof Error ? cause.name : "";
+  if (name === "AbortError") return new AdapterError("aborted", message);
+  return new AdapterError(name === "TimeoutError" ? "idle_timeout" : "network_error", message);
+}
