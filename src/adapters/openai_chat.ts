@@ -1,0 +1,370 @@
+import { copyJson, isPlainObject } from "../_json.ts";
+import { quote } from "../_quote.ts";
+import type { JsonValue, ProviderReplay, SuccessfulStopReason } from "../types.ts";
+import {
+  type Adapter,
+  AdapterError,
+  type AdapterOptions,
+  type AssistantErrorCode,
+} from "./_adapter.ts";
+import type { SerializedBlock } from "./_block_serializer.ts";
+import { type ChatToolCall, ChatToolCalls } from "./_chat_tool_calls.ts";
+import { readOpenAiError } from "./_openai_error.ts";
+import { readOpenAiUsage } from "./_openai_usage.ts";
+import { WireAdapter } from "./_wire_adapter.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What a `finish_reason` means: a reason to stop, or what is wrong. */
+type Finish = SuccessfulStopReason | AssistantErrorCode;
+
+/** The words of the API, and of the servers that imitate it, in lower case. */
+const FINISH_REASONS: ReadonlyMap<string, Finish> = new Map<string, Finish>([
+  ["stop", "stop"],
+  ["eos", "stop"],
+  ["end_turn", "stop"],
+  ["stop_sequence", "stop"],
+  ["length", "length"],
+  ["max_tokens", "length"],
+  ["model_length", "length"],
+  ["tool_calls", "tool_use"],
+  ["tool_use", "tool_use"],
+  ["function_call", "tool_use"],
+  ["content_filter", "content_filter"],
+  ["safety", "content_filter"],
+  ["sensitive", "content_filter"],
+  ["refusal", "refusal"],
+  ["pause_turn", "paused"],
+  ["error", "provider_error"],
+  ["abort", "provider_error"],
+  ["network_error", "provider_error"],
+  ["insufficient_system_resource", "provider_error"],
+]);
+
+/** A later reason replaces one before it in this list; what is not in it, nothing replaces. */
+const SUCCESSES: readonly Finish[] = ["stop", "tool_use", "length"];
+
+/** Where servers put reasoning. Many send the same text in two of them. */
+const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text", "thinking"];
+
+/** Lists in a delta that the events cannot express. */
+const KEPT_LISTS = ["images", "annotations", "citations"];
+
+/** How deep what is kept for the next turn may nest, in levels. */
+const MAX_REPLAY_DEPTH = 1_000;
+
+/**
+ * Creates an adapter of one Chat Completions response, streamed by the API or by one of the many
+ * servers that imitate it.
+ *
+ * Its payloads are the decoded chunks, and `"[DONE]"`. Only the first choice is read.
+ */
+export function createOpenAiChatAdapter(options: AdapterOptions = {}): Adapter {
+  return new OpenAiChatAdapter(options);
+}
+
+class OpenAiChatAdapter extends WireAdapter {
+  readonly #calls = new ChatToolCalls();
+  readonly #handles = new Map<ChatToolCall, SerializedBlock>();
+  /** The block that goes on where a delta has more of the same field. */
+  #open: { readonly field: string; readonly block: SerializedBlock } | undefined;
+  /** All blocks of text, for a server that repeats the message at the end. */
+  readonly #texts: SerializedBlock[] = [];
+  #finish: { readonly finish: Finish; readonly word: string } | undefined;
+  #hasModel = false;
+  #hasUsage = false;
+  #reasoningField: string | undefined;
+  readonly #reasoningDetails: Record<string, unknown>[] = [];
+  readonly #lists = new Map<string, unknown[]>();
+  #audio: Record<string, unknown> | undefined;
+
+  constructor(options: AdapterOptions) {
+    super(options, "openai");
+  }
+
+  protected override take(payload: unknown): void {
+    if (payload === "[DONE]") {
+      this.takeEnd();
+      return;
+    }
+    if (!isPlainObject(payload)) throw malformed("Expected a chunk to be an object");
+    const { choices, error, model, usage } = payload;
+    if (!this.#hasModel && typeof model === "string" && model !== "") {
+      this.#hasModel = true;
+      this.blocks.model = model;
+    }
+    if (isPlainObject(usage)) {
+      this.#hasUsage = true;
+      this.blocks.usage = readOpenAiUsage(usage);
+    }
+    if (isError(error)) throw readOpenAiError(error);
+    if (choices === undefined || choices === null) {
+      if (isFlatError(payload)) throw readOpenAiError(payload);
+      return; // Progress, filter results and the like.
+    }
+    if (!Array.isArray(choices)) throw malformed("Expected choices to be an array");
+    for (const choice of choices) {
+      if (!isPlainObject(choice)) throw malformed("Expected a choice to be an object");
+      // Other choices are other answers: spliced together they would be none.
+      if ((choice.index ?? 0) === 0) this.#choice(choice);
+    }
+  }
+
+  protected override takeEnd(): void {
+    if (!this.#finish) {
+      throw new AdapterError(
+        "truncated",
+        "Expected a finish_reason before the end of the response",
+      );
+    }
+    const { finish, word } = this.#finish;
+    switch (finish) {
+      case "stop":
+      case "tool_use":
+      case "length":
+        this.#closeCalls(finish);
+        this.blocks.finish(finish, this.replay());
+        return;
+      case "content_filter":
+        throw new AdapterError(finish, "A content filter stopped the response");
+      case "refusal":
+        throw new AdapterError(finish, "The model refused to go on");
+      case "paused":
+        throw new AdapterError(finish, `The response was paused: finish_reason ${quote(word)}`);
+      case "provider_error":
+        throw new AdapterError(finish, `The provider broke off: finish_reason ${quote(word)}`, {
+          providerErrorType: word,
+        });
+      default:
+        throw new AdapterError(
+          finish,
+          `Expected a known finish_reason, received ${quote(word)}`,
+        );
+    }
+  }
+
+  protected override replay(): ProviderReplay | undefined {
+    const data: Record<string, unknown> = {};
+    if (this.#reasoningField) data.reasoning_field = this.#reasoningField;
+    if (this.#reasoningDetails.length > 0) data.reasoning_details = this.#reasoningDetails;
+    for (const [field, list] of this.#lists) data[field] = list;
+    if (this.#audio) data.audio = this.#audio;
+    const calls = this.#calls.all.filter(({ extra, isCustom }) => extra || isCustom);
+    if (calls.length > 0) {
+      data.tool_calls = calls.map(({ id, isCustom, extra }) => ({
+        ...extra,
+        ...(id !== undefined && { id }),
+        ...(isCustom && { type: "custom" }),
+      }));
+    }
+    if (Object.keys(data).length === 0) return undefined;
+    // Whoever stores the message writes it as JSON, which recurses.
+    if (copyJson("data", data, MAX_REPLAY_DEPTH).tooDeep) return undefined;
+    return { api: "openai-chat", data: data as JsonValue };
+  }
+
+  #choice(choice: Fields): void {
+    const { finish_reason, usage, error } = choice;
+    if (isPlainObject(usage) && !this.#hasUsage) this.blocks.usage = readOpenAiUsage(usage);
+    const delta = choice.delta ?? this.#wholeMessage(choice.message);
+    if (delta !== undefined && delta !== null) {
+      if (!isPlainObject(delta)) throw malformed("Expected a delta to be an object");
+      this.#delta(delta);
+    }
+    if (isError(error)) throw readOpenAiError(error);
+    if (finish_reason === undefined || finish_reason === null || finish_reason === "") return;
+    if (typeof finish_reason !== "string") throw malformed("Expected finish_reason to be a string");
+    this.#finishWith(finish_reason);
+  }
+
+  /** A message instead of a delta: the whole answer, or what was streamed once more. */
+  #wholeMessage(message: unknown): unknown {
+    if (message === undefined || this.blocks.opened === 0) return message;
+    const content = isPlainObject(message) ? message.content : undefined;
+    const isRepeat = content === undefined || content === null || content === "" ||
+      content === this.#texts.map((block) => block.text).join("");
+    if (isRepeat) return undefined;
+    throw new AdapterError("wire_order", "Expected the message to repeat what was streamed");
+  }
+
+  /** The order within a delta is that in which a model makes it: reasoning, text, calls. */
+  #delta(delta: Fields): void {
+    this.#reasoning(delta);
+    this.#content(delta.content);
+    this.#textOf("refusal", delta.refusal);
+    if (delta.tool_calls !== undefined && delta.tool_calls !== null) {
+      if (!Array.isArray(delta.tool_calls)) throw malformed("Expected tool_calls to be an array");
+      this.#toolCalls(delta.tool_calls);
+    }
+    if (delta.function_call !== undefined && delta.function_call !== null) {
+      // What there was before tool_calls: one call, without an id.
+      this.#toolCalls([{ index: "function_call", function: delta.function_call }]);
+    }
+    for (const field of KEPT_LISTS) {
+      const list = delta[field];
+      if (Array.isArray(list) && list.length > 0) {
+        for (const item of list) this.#keep(field, item);
+      }
+    }
+    if (isPlainObject(delta.audio)) this.#takeAudio(delta.audio);
+  }
+
+  #reasoning(delta: Fields): void {
+    const hasText = (field: string) => typeof delta[field] === "string" && delta[field] !== "";
+    for (const field of REASONING_FIELDS) {
+      const value = delta[field];
+      if (value !== undefined && value !== null && typeof value !== "string") {
+        throw malformed(`Expected ${field} to be a string`);
+      }
+    }
+    const chosen = this.#reasoningField;
+    const field = chosen !== undefined && hasText(chosen)
+      ? chosen
+      : REASONING_FIELDS.find((field) => hasText(field));
+    const details = delta.reasoning_details ?? [];
+    if (!Array.isArray(details)) throw malformed("Expected reasoning_details to be an array");
+    for (const detail of details) {
+      if (!isPlainObject(detail)) throw malformed("Expected a reasoning detail to be an object");
+      mergeDetail(this.#reasoningDetails, detail);
+      if (!field) this.#textOf("reasoning", detail.text ?? detail.summary);
+    }
+    if (!field) return;
+    this.#reasoningField ??= field;
+    this.#textOf("reasoning", delta[field]);
+  }
+
+  /** Content as text, or in parts that each say what they are. */
+  #content(content: unknown): void {
+    if (!Array.isArray(content)) {
+      this.#textOf("content", content);
+      return;
+    }
+    for (const part of content) {
+      if (!isPlainObject(part)) throw malformed("Expected a part of content to be an object");
+      if (part.type === "text") this.#textOf("content", part.text);
+      else if (part.type === "thinking") this.#thinkingPart(part.thinking);
+      else this.#keep("parts", part);
+    }
+  }
+
+  #keep(field: string, item: unknown): void {
+    const list = this.#lists.get(field);
+    if (list) list.push(item);
+    else this.#lists.set(field, [item]);
+  }
+
+  #thinkingPart(thinking: unknown): void {
+    const parts = Array.isArray(thinking) ? thinking : [{ text: thinking }];
+    for (const part of parts) this.#textOf("reasoning", isPlainObject(part) ? part.text : part);
+  }
+
+  /** Takes text of a field: more for the block that is open, if it is of that field. */
+  #textOf(field: "content" | "refusal" | "reasoning", text: unknown): void {
+    if (text === undefined || text === null || text === "") return;
+    if (typeof text !== "string") throw malformed(`Expected ${field} to be a string`);
+    let block = this.#open?.field === field ? this.#open.block : undefined;
+    if (!block) {
+      this.#closeText();
+      block = this.blocks.open(field === "reasoning" ? "thinking" : "text");
+      this.#open = { field, block };
+      if (field === "content") this.#texts.push(block);
+    }
+    this.blocks.append(block, text);
+  }
+
+  #closeText(): void {
+    if (this.#open) this.blocks.close(this.#open.block);
+    this.#open = undefined;
+  }
+
+  #toolCalls(entries: readonly unknown[]): void {
+    this.#calls.push(entries, ({ call, isNew, delta }) => {
+      if (isNew) {
+        this.#closeText();
+        this.#handles.set(call, this.blocks.open("tool_call"));
+      }
+      const block = this.#handles.get(call) as SerializedBlock;
+      this.blocks.identify(block, call.id, call.name);
+      if (delta !== undefined && !call.isCustom) this.blocks.append(block, delta);
+    });
+  }
+
+  #takeAudio(audio: Fields): void {
+    const before = this.#audio ?? {};
+    this.#audio = { ...before, ...joinTexts(before, audio, ["data", "transcript"]) };
+  }
+
+  /**
+   * A finish_reason holds until a later one says more: some servers send one with every chunk, and
+   * some a plain `stop` after the calls.
+   */
+  #finishWith(word: string): void {
+    const finish = FINISH_REASONS.get(word.toLowerCase()) ?? "unknown_stop_reason";
+    const before = this.#finish;
+    const isWeaker = before && SUCCESSES.includes(finish) &&
+      SUCCESSES.indexOf(finish) <= SUCCESSES.indexOf(before.finish);
+    if (!before || (SUCCESSES.includes(before.finish) && !isWeaker)) {
+      this.#finish = { finish, word };
+    }
+  }
+
+  /** This wire ends no call by itself: all are whole once it has said why the response stopped. */
+  #closeCalls(finish: SuccessfulStopReason): void {
+    for (const [call, block] of this.#handles) {
+      try {
+        // Cut before the arguments began, a call looks like one that has none.
+        if (finish === "length" && !call.object && call.text.pieces === 0) throw cutByLimit(call);
+        const custom = call.isCustom ? { input: String(call.text) } : undefined;
+        this.blocks.closeToolCall(block, call.object ?? custom);
+      } catch (error) {
+        throw finish === "length" && error instanceof AdapterError &&
+            error.code === "invalid_tool_arguments"
+          ? cutByLimit(call)
+          : error;
+      }
+    }
+  }
+}
+
+function malformed(message: string): AdapterError {
+  return new AdapterError("malformed_frame", message);
+}
+
+function cutByLimit(call: ChatToolCall): AdapterError {
+  return new AdapterError(
+    "output_limit",
+    `The output limit cut the call of tool ${quote(call.name ?? "")}`,
+  );
+}
+
+function isError(error: unknown): boolean {
+  return isPlainObject(error) || (typeof error === "string" && error !== "");
+}
+
+/** An error that is the payload itself. */
+function isFlatError(payload: Fields): boolean {
+  return payload.object === "error" || payload.type === "error" ||
+    (typeof payload.message === "string" &&
+      (payload.code !== undefined || payload.type !== undefined));
+}
+
+/** Adds a reasoning detail, or to the last one where it is more of the same. */
+function mergeDetail(details: Record<string, unknown>[], detail: Fields): void {
+  const last = details.at(-1);
+  const isSame = last && detail.index !== undefined && detail.index === last.index &&
+    detail.type === last.type &&
+    (detail.id === undefined || detail.id === null || last.id === undefined || last.id === null ||
+      detail.id === last.id) &&
+    (detail.data === undefined || last.data === undefined);
+  if (!isSame) details.push({ ...detail });
+  else details[details.length - 1] = { ...last, ...joinTexts(last, detail, ["text", "summary"]) };
+}
+
+/** What a piece says, its texts put behind those before it. Absent values say nothing. */
+function joinTexts(before: Fields, piece: Fields, texts: readonly string[]): Fields {
+  const said = Object.entries(piece).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(said.map(([key, value]) => {
+    const start = texts.includes(key) ? before[key] : undefined;
+    return [key, typeof start === "string" && typeof value === "string" ? start + value : value];
+  }));
+}
