@@ -1,0 +1,683 @@
+import { copyJson, isPlainObject, sameJson } from "../_json.ts";
+import { quote } from "../_quote.ts";
+import type { JsonObject, JsonValue, ProviderReplay, SuccessfulStopReason } from "../types.ts";
+import { type Adapter, AdapterError, type AdapterOptions } from "./_adapter.ts";
+import type { SerializedBlock } from "./_block_serializer.ts";
+import { readOpenAiError } from "./_openai_error.ts";
+import { readOpenAiUsage } from "./_openai_usage.ts";
+import { WireAdapter } from "./_wire_adapter.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What a message or a reasoning item holds. */
+type PartField = "content" | "summary" | "reasoning";
+
+/** A piece of an item that becomes one block. */
+interface Part {
+  readonly block: SerializedBlock;
+  /** Whether what comes is held until the whole is known, and what came. */
+  isHeld: boolean;
+  held: string;
+  /** What the opener had already. Only the whole says whether later pieces repeat it. */
+  initial: string;
+  /** Whether the wire opened it, so that nothing before its first piece can be lost. */
+  readonly isOpened: boolean;
+  /** Whether the wire said what the whole is. */
+  isSettled: boolean;
+}
+
+interface Item {
+  readonly type: string;
+  readonly id: string | undefined;
+  callId: string | undefined;
+  name: string | undefined;
+  readonly outputIndex: string | undefined;
+  readonly parts: Map<string, Part>;
+  /** Arguments that came as an object. */
+  object: JsonObject | undefined;
+  /** The item as the wire repeated it whole. */
+  whole: Fields | undefined;
+  /** Whether the wire opened it. */
+  readonly isOpened: boolean;
+}
+
+const CALL_TYPES = new Set(["function_call", "custom_tool_call"]);
+
+/** Items that wait for the client in a way that the events cannot express. */
+const WAITING_ITEMS = new Set([
+  "computer_call",
+  "local_shell_call",
+  "shell_call",
+  "apply_patch_call",
+  "mcp_approval_request",
+]);
+
+/** How deep what is kept for the next turn may nest, in levels. */
+const MAX_REPLAY_DEPTH = 1_000;
+
+/** How deep the quick comparison of arguments looks, in levels. */
+const COMPARE_DEPTH = 1_000;
+
+/** How much of one part may be held until its end, in UTF-16 code units. */
+const MAX_HELD = 16_777_216;
+
+/** The one key of the part that a tool call has. */
+const ARGUMENTS = "arguments";
+
+/**
+ * Creates an adapter of one streamed response of the Responses API.
+ *
+ * Its payloads are the decoded events.
+ */
+export function createOpenAiResponsesAdapter(options: AdapterOptions = {}): Adapter {
+  return new OpenAiResponsesAdapter(options);
+}
+
+class OpenAiResponsesAdapter extends WireAdapter {
+  /** In the order in which they first appeared. */
+  readonly #items: Item[] = [];
+  /** The newest item at each output index. */
+  readonly #byIndex = new Map<string, Item>();
+  readonly #byId = new Map<string, Item>();
+  #responseId: string | undefined;
+
+  constructor(options: AdapterOptions) {
+    super(options, "openai");
+  }
+
+  protected override take(payload: unknown): void {
+    if (payload === "[DONE]") return; // Some servers end this wire as they end the other.
+    if (!isPlainObject(payload)) throw malformed("Expected an event to be an object");
+    const { type } = payload;
+    if (typeof type !== "string") {
+      if (isPlainObject(payload.error)) throw readOpenAiError(payload.error);
+      throw malformed("Expected an event to have a type");
+    }
+    if (isPlainObject(payload.response)) this.#response(payload.response);
+    switch (type) {
+      case "error":
+      case "response.error":
+        throw readOpenAiError(
+          isPlainObject(payload.error) || typeof payload.error === "string"
+            ? payload.error
+            : { ...payload, type: undefined },
+        );
+      case "response.output_item.added":
+        this.#added(payload);
+        return;
+      case "response.output_item.done":
+        this.#done(payload);
+        return;
+      case "response.content_part.added":
+      case "response.content_part.done":
+        this.#part(payload, "content", "content_index");
+        return;
+      case "response.reasoning_summary_part.added":
+      case "response.reasoning_summary_part.done":
+        this.#part(payload, "summary", "summary_index");
+        return;
+      case "response.output_text.delta":
+      case "response.output_text.done":
+        this.#text(payload, "message", "content", "content_index", payload.text);
+        return;
+      case "response.refusal.delta":
+      case "response.refusal.done":
+        this.#text(payload, "message", "content", "content_index", payload.refusal);
+        return;
+      case "response.reasoning_summary_text.delta":
+      case "response.reasoning_summary_text.done":
+        this.#text(payload, "reasoning", "summary", "summary_index", payload.text);
+        return;
+      case "response.reasoning_text.delta":
+      case "response.reasoning_text.done":
+        this.#text(payload, "reasoning", "reasoning", "content_index", payload.text);
+        return;
+      case "response.function_call_arguments.delta":
+      case "response.function_call_arguments.done":
+        this.#arguments(payload, "function_call", payload.arguments);
+        return;
+      case "response.custom_tool_call_input.delta":
+      case "response.custom_tool_call_input.done":
+        this.#arguments(payload, "custom_tool_call", payload.input);
+        return;
+      case "response.completed":
+      case "response.incomplete":
+      case "response.failed":
+      case "response.cancelled":
+      case "response.done":
+        this.#finish(type.slice("response.".length), payload.response);
+        return;
+      default:
+        // Progress of the provider's own tools and the like; the items have what came of it.
+        return;
+    }
+  }
+
+  protected override takeEnd(): void {
+    throw new AdapterError("truncated", "Expected response.completed before the end of the body");
+  }
+
+  protected override replay(): ProviderReplay | undefined {
+    const output = this.#items.flatMap(({ whole }) => whole ? [whole] : []);
+    if (output.length === 0) return undefined;
+    const data = { ...(this.#responseId !== undefined && { id: this.#responseId }), output };
+    // Whoever stores the message writes it as JSON, which recurses.
+    if (copyJson("data", data, MAX_REPLAY_DEPTH).tooDeep) return undefined;
+    return { api: "openai-responses", data: data as JsonValue };
+  }
+
+  #response(response: Fields): void {
+    const { id, model, usage } = response;
+    if (typeof id === "string" && id !== "") this.#responseId ??= id;
+    if (typeof model === "string" && model !== "") this.blocks.model = model;
+    if (isPlainObject(usage)) this.blocks.usage = readOpenAiUsage(usage);
+  }
+
+  #added(event: Fields): void {
+    const fields = itemOf(event);
+    const known = this.#lookUp(event, fields);
+    const id = readId(fields);
+    const isSameId = known?.id === undefined || id === undefined || known.id === id;
+    if (known && isSameId && isSame(known, fields)) {
+      this.#identify(known, fields); // Said twice, or late.
+      return;
+    }
+    const item = this.#open(fields, readKey(event.output_index), true);
+    for (const [key, text] of textsOf(fields)) this.#openPart(item, key, text, true);
+    this.#identify(item, fields);
+  }
+
+  #done(event: Fields): void {
+    const fields = itemOf(event);
+    const known = this.#lookUp(event, fields);
+    const item = known && isSame(known, fields)
+      ? known
+      : this.#open(fields, readKey(event.output_index), false);
+    this.#takeWhole(item, fields);
+    // The end of the response says by what the call was cut.
+    if (isCall(item) && fields.status !== "incomplete") this.#closeCall(item);
+  }
+
+  #part(event: Fields, field: PartField, indexField: string): void {
+    const { part } = event;
+    if (!isPlainObject(part)) throw malformed("Expected a part to be an object");
+    const text = textOf(part);
+    if (text === undefined) return; // What the events cannot express is kept with its item.
+    const isReasoning = part.type === "reasoning_text";
+    const key = partKey(isReasoning ? "reasoning" : field, event[indexField]);
+    const item = this.#itemFor(event, isReasoning || field === "summary" ? "reasoning" : "message");
+    if ((event.type as string).endsWith(".done")) this.#settlePart(item, key, text);
+    else if (!item.parts.has(key)) this.#openPart(item, key, text, true);
+  }
+
+  #text(event: Fields, type: string, field: PartField, indexField: string, whole: unknown): void {
+    const key = partKey(field, event[indexField]);
+    const item = this.#itemFor(event, type);
+    if ((event.type as string).endsWith(".done")) {
+      this.#settlePart(item, key, readText(whole));
+      return;
+    }
+    this.#append(item.parts.get(key) ?? this.#openPart(item, key, "", item.isOpened), event.delta);
+  }
+
+  #arguments(event: Fields, type: string, whole: unknown): void {
+    const item = this.#itemFor(event, type);
+    this.#identify(item, { name: event.name });
+    const part = item.parts.get(ARGUMENTS) as Part;
+    if ((event.type as string).endsWith(".done")) this.#settleArguments(item, part, whole);
+    else this.#append(part, event.delta);
+  }
+
+  #append(part: Part, delta: unknown): void {
+    if (typeof delta !== "string") throw malformed("Expected a delta to be a string");
+    if (delta === "") return;
+    if (part.isSettled) throw contradiction("Expected no delta after the end of its part");
+    if (!part.isHeld) {
+      this.blocks.append(part.block, delta);
+      return;
+    }
+    part.held += delta;
+    if (part.held.length > MAX_HELD) {
+      throw new AdapterError(
+        "limit_exceeded",
+        `Expected at most ${MAX_HELD} UTF-16 code units to wait for the end of a part`,
+      );
+    }
+  }
+
+  /** Finds the item that an event belongs to, or makes it up until the wire repeats it whole. */
+  #itemFor(event: Fields, type: string): Item {
+    const known = this.#lookUp(event, undefined);
+    if (known?.type === type) return known;
+    if (known) {
+      throw contradiction(`Expected an event for a ${type}, received one for another item`);
+    }
+    const outputIndex = readKey(event.output_index);
+    const id = readKey(event.item_id);
+    if (outputIndex === undefined && id === undefined) {
+      throw new AdapterError(
+        CALL_TYPES.has(type) ? "ambiguous_tool_call" : "wire_order",
+        "Expected an event to have an output_index or an item_id",
+      );
+    }
+    return this.#open({ type, id }, outputIndex, false);
+  }
+
+  /**
+   * Finds an item by its position, since some servers change the ids with every event; by its id
+   * where the wire gives several items one position, or none.
+   */
+  #lookUp(event: Fields, fields: Fields | undefined): Item | undefined {
+    const index = readKey(event.output_index);
+    const id = fields ? readId(fields) : readKey(event.item_id);
+    const byId = id === undefined ? undefined : this.#byId.get(id);
+    if (index === undefined) return byId;
+    return byId?.outputIndex === index ? byId : this.#byIndex.get(index);
+  }
+
+  #open(fields: Fields, outputIndex: string | undefined, isOpened: boolean): Item {
+    const before = outputIndex === undefined ? undefined : this.#byIndex.get(outputIndex);
+    if (before && !before.whole) {
+      throw contradiction("Expected the end of an item before another one in its place");
+    }
+    const item: Item = {
+      type: fields.type as string,
+      id: readId(fields),
+      callId: undefined,
+      name: undefined,
+      outputIndex,
+      parts: new Map(),
+      object: undefined,
+      whole: undefined,
+      isOpened,
+    };
+    this.#items.push(item);
+    if (outputIndex !== undefined) this.#byIndex.set(outputIndex, item);
+    if (item.id !== undefined) this.#byId.set(item.id, item);
+    if (isCall(item)) {
+      const given = isOpened ? fields[argumentsField(item)] : undefined;
+      this.#openPart(item, ARGUMENTS, typeof given === "string" ? given : "", isOpened);
+    }
+    return item;
+  }
+
+  #openPart(item: Item, key: string, initial: string, isOpened: boolean): Part {
+    const kind = key === ARGUMENTS ? "tool_call" : item.type === "message" ? "text" : "thinking";
+    const part: Part = {
+      block: this.blocks.open(kind),
+      // Free text as a delta would not spell the arguments that it becomes.
+      isHeld: initial !== "" || item.type === "custom_tool_call",
+      held: "",
+      initial,
+      isOpened,
+      isSettled: false,
+    };
+    item.parts.set(key, part);
+    return part;
+  }
+
+  #identify(item: Item, fields: Fields): void {
+    if (!isCall(item)) return;
+    const callId = readKey(fields.call_id);
+    const name = readName(fields.name);
+    if (callId !== undefined && item.callId !== undefined && callId !== item.callId) {
+      throw contradiction(`Expected call_id ${quote(item.callId)}, received ${quote(callId)}`);
+    }
+    if (name !== undefined && item.name !== undefined && name !== item.name) {
+      throw contradiction(`Expected tool ${quote(item.name)}, received ${quote(name)}`);
+    }
+    item.callId ??= callId;
+    item.name ??= name;
+    const { block } = item.parts.get(ARGUMENTS) as Part;
+    this.blocks.identify(block, item.callId, item.name);
+  }
+
+  /** Takes the whole of a part, and ends it. */
+  #settlePart(item: Item, key: string, whole: string | undefined): void {
+    const part = item.parts.get(key) ?? this.#openPart(item, key, "", whole !== undefined);
+    this.#settle(part, whole, (came) => came === whole);
+    this.blocks.close(part.block);
+  }
+
+  /** Finds out what a part is, from its pieces and from the whole, which must not disagree. */
+  #settle(part: Part, whole: string | undefined, isWhole: (came: string) => boolean): void {
+    const { initial, held, block } = part;
+    if (part.isSettled) {
+      if (whole !== undefined && !isWhole(block.text)) throw mismatch();
+      return;
+    }
+    const candidates = part.isHeld ? [held, initial + held] : [block.text];
+    if (whole === undefined) {
+      if (part.isHeld && initial !== "" && held !== "") throw mismatch();
+      if (part.isHeld) this.blocks.append(block, initial + held);
+      part.isHeld = false;
+    } else if (candidates[0] === "") {
+      if (!whole.startsWith(initial)) throw mismatch();
+      this.blocks.append(block, whole);
+    } else {
+      if (!candidates.some(isWhole)) throw mismatch();
+      if (part.isHeld) this.blocks.append(block, whole);
+    }
+    part.isSettled = whole !== undefined;
+  }
+
+  #settleArguments(item: Item, part: Part, whole: unknown): void {
+    if (item.type === "custom_tool_call") {
+      const text = readText(whole);
+      const came = part.initial + part.held;
+      if (text !== undefined && came !== "" && text !== came && text !== part.held) {
+        throw mismatch();
+      }
+      part.held = text ?? came;
+      part.initial = "";
+      part.isSettled ||= text !== undefined;
+      return;
+    }
+    if (whole === undefined || whole === null) {
+      if (part.isHeld && !part.isSettled) this.#settle(part, undefined, () => false);
+      return;
+    }
+    if (isPlainObject(whole)) {
+      const came = part.isHeld ? part.held || part.initial : part.block.text;
+      const isSaid = came === "" || isSameJson(came, whole);
+      if (!isSaid || (item.object && !sameJson(item.object, whole, COMPARE_DEPTH))) {
+        throw mismatch();
+      }
+      if (part.isHeld || came === "") item.object = whole as JsonObject;
+      part.isSettled = true;
+      return;
+    }
+    if (typeof whole !== "string") {
+      throw new AdapterError(
+        "invalid_tool_arguments",
+        "Expected a tool call's arguments to be a string or an object",
+      );
+    }
+    if (item.object) {
+      if (!isSameJson(whole, item.object)) throw mismatch();
+      return;
+    }
+    // Servers that repeat the arguments may write the same value otherwise.
+    this.#settle(part, whole, (came) => came === whole || isSameText(came, whole));
+  }
+
+  /** Takes an item that the wire repeats whole. */
+  #takeWhole(item: Item, fields: Fields): void {
+    this.#identify(item, fields);
+    if (isCall(item)) {
+      const part = item.parts.get(ARGUMENTS) as Part;
+      this.#settleArguments(item, part, fields[argumentsField(item)]);
+    }
+    for (const [key, text] of textsOf(fields)) this.#settlePart(item, key, text);
+    this.#closeParts(item);
+    item.whole = item.whole
+      // What came first is whole; some servers leave parts of it out at the end.
+      ? { ...fields, ...withoutNull(item.whole) }
+      : fields;
+  }
+
+  /** Ends the parts that nothing repeats. */
+  #closeParts(item: Item): void {
+    for (const [key, part] of item.parts) {
+      if (key === ARGUMENTS) continue;
+      if (!part.isSettled) {
+        const isEmpty = part.block.text === "" && part.initial === "" && part.held === "";
+        if (!part.isOpened && !isEmpty) {
+          throw contradiction("Expected a part that was never opened to be repeated whole");
+        }
+        this.#settle(part, undefined, () => false);
+      }
+      this.blocks.close(part.block);
+    }
+  }
+
+  #closeCall(item: Item): void {
+    const { block, held, initial } = item.parts.get(ARGUMENTS) as Part;
+    if (block.isClosed) return;
+    // Without a call_id, nothing but the item's own id tells the call from others.
+    this.blocks.identify(block, item.callId ?? item.id, item.name);
+    const custom = item.type === "custom_tool_call" ? { input: initial + held } : undefined;
+    this.blocks.closeToolCall(block, item.object ?? custom);
+  }
+
+  #finish(event: string, response: unknown): void {
+    const fields = isPlainObject(response) ? response : {};
+    // Where the event's name and the status disagree, the status is nearer to what happened.
+    const status = typeof fields.status === "string" ? fields.status : event;
+    if (isPlainObject(fields.error)) throw readOpenAiError(fields.error);
+    const reason = this.#reasonOf(status, fields);
+    this.#takeOutput(fields.output, reason);
+    for (const item of this.#items) {
+      if (isCall(item)) this.#closeCallAtEnd(item, reason);
+      else this.#closeParts(item);
+    }
+    const waiting = this.#items.find(({ type }) => WAITING_ITEMS.has(type));
+    if (waiting) {
+      throw new AdapterError("paused", `The response waits for the client: ${waiting.type}`);
+    }
+    this.blocks.finish(reason, this.replay());
+  }
+
+  #reasonOf(status: string, response: Fields): SuccessfulStopReason {
+    if (status === "completed") return "stop";
+    if (status === "failed" || status === "cancelled") {
+      throw new AdapterError("provider_error", `The response was ended: status ${quote(status)}`, {
+        providerErrorType: status,
+      });
+    }
+    if (status !== "incomplete") {
+      throw new AdapterError(
+        "unknown_stop_reason",
+        `Expected a known status at the end, received ${quote(status)}`,
+      );
+    }
+    const details = response.incomplete_details;
+    const reason = isPlainObject(details) ? details.reason : undefined;
+    if (reason === "max_output_tokens" || reason === "max_tokens") return "length";
+    if (reason === "content_filter") {
+      throw new AdapterError("content_filter", "A content filter stopped the response");
+    }
+    throw new AdapterError(
+      "unknown_stop_reason",
+      `Expected a known reason for an incomplete response, received ${
+        typeof reason === "string" ? quote(reason) : "none"
+      }`,
+    );
+  }
+
+  /** Takes the items that the last event repeats, and those that only it has. */
+  #takeOutput(output: unknown, reason: SuccessfulStopReason): void {
+    if (!Array.isArray(output)) return;
+    const repeats = new Repeats(this.#items);
+    for (const [position, fields] of output.entries()) {
+      if (!isPlainObject(fields) || typeof fields.type !== "string") {
+        throw malformed("Expected an item of the output to have a type");
+      }
+      const item = repeats.take(fields, this.#byId, this.#byIndex.get(String(position))) ??
+        this.#open(fields, undefined, false);
+      if (fields.status === "incomplete" && reason !== "length") {
+        throw contradiction("Expected the items of a completed response to be complete");
+      }
+      const isCut = isCall(item) && !item.whole && fields.status !== undefined &&
+        fields.status !== null && fields.status !== "completed";
+      if (isCut && fields.status === "incomplete") throw cutByLimit(item);
+      if (!isCut) this.#takeWhole(item, fields);
+    }
+  }
+
+  #closeCallAtEnd(item: Item, reason: SuccessfulStopReason): void {
+    const part = item.parts.get(ARGUMENTS) as Part;
+    if (part.block.isClosed) return;
+    const isIncomplete = item.whole?.status === "incomplete";
+    if (!isIncomplete && (part.isSettled || item.object)) {
+      this.#closeCall(item);
+      return;
+    }
+    if (isIncomplete || reason === "length") throw cutByLimit(item);
+    const tool = quote(item.name ?? "");
+    throw contradiction(`Expected the call of tool ${tool} to end before the response`);
+  }
+}
+
+/** Finds the items that the last event repeats: by their ids, by their position, or by their order. */
+class Repeats {
+  readonly #byCallId = new Map<string, Item>();
+  readonly #byType = new Map<string, Item[]>();
+  readonly #taken = new Set<Item>();
+
+  constructor(items: readonly Item[]) {
+    // Backwards, so that the first of each type is the last of its list.
+    for (const item of [...items].reverse()) {
+      if (item.callId !== undefined) this.#byCallId.set(item.callId, item);
+      const list = this.#byType.get(item.type);
+      if (list) list.push(item);
+      else this.#byType.set(item.type, [item]);
+    }
+  }
+
+  take(
+    fields: Fields,
+    byId: ReadonlyMap<string, Item>,
+    atPosition: Item | undefined,
+  ): Item | undefined {
+    const callId = readKey(fields.call_id);
+    const id = readId(fields);
+    const candidates = [
+      callId === undefined ? undefined : this.#byCallId.get(callId),
+      id === undefined ? undefined : byId.get(id),
+      atPosition,
+    ];
+    const isFree = (item: Item | undefined) =>
+      item !== undefined && item.type === fields.type && !this.#taken.has(item);
+    let found = candidates.find(isFree);
+    const list = this.#byType.get(fields.type as string) ?? [];
+    while (!found && list.length > 0) {
+      const next = list.pop();
+      if (isFree(next)) found = next;
+    }
+    if (found) this.#taken.add(found);
+    return found;
+  }
+}
+
+function cutByLimit(item: Item): AdapterError {
+  const tool = quote(item.name ?? "");
+  return new AdapterError("output_limit", `The output limit cut the call of tool ${tool}`);
+}
+
+function malformed(message: string): AdapterError {
+  return new AdapterError("malformed_frame", message);
+}
+
+function contradiction(message: string): AdapterError {
+  return new AdapterError("wire_order", message);
+}
+
+function mismatch(): AdapterError {
+  return contradiction("Expected the end of a part to repeat its deltas");
+}
+
+function itemOf(event: Fields): Fields {
+  const { item } = event;
+  if (!isPlainObject(item) || typeof item.type !== "string") {
+    throw malformed("Expected an item to have a type");
+  }
+  return item;
+}
+
+function isCall(item: Item): boolean {
+  return CALL_TYPES.has(item.type);
+}
+
+function argumentsField(item: Item): string {
+  return item.type === "custom_tool_call" ? "input" : "arguments";
+}
+
+/** Whether an item that the wire repeats is one that it began, or has repeated before. */
+function isSame(item: Item, fields: Fields): boolean {
+  if (item.type !== fields.type) return false;
+  const callId = readKey(fields.call_id);
+  if (callId !== undefined && item.callId !== undefined && callId !== item.callId) {
+    return !item.whole; // Refused, where they are compared.
+  }
+  const id = readId(fields);
+  return !item.whole || id === undefined || item.id === undefined || id === item.id;
+}
+
+function readId(fields: Fields): string | undefined {
+  return readKey(fields.id);
+}
+
+/** An id or a position, of either type; empty and `null` are none. */
+function readKey(value: unknown): string | undefined {
+  if (value === undefined || value === null || value === "") return undefined;
+  if (typeof value === "string" || Number.isFinite(value)) return String(value);
+  throw malformed("Expected ids and indexes to be strings or numbers");
+}
+
+function readName(value: unknown): string | undefined {
+  if (value === undefined || value === null || value === "") return undefined;
+  if (typeof value === "string") return value;
+  throw malformed("Expected a tool's name to be a string");
+}
+
+function readText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return value;
+  throw malformed("Expected a text to be a string");
+}
+
+function partKey(field: PartField, index: unknown): string {
+  return `${field}:${readKey(index) ?? 0}`;
+}
+
+/** The text of a part that has one. */
+function textOf(part: Fields): string | undefined {
+  switch (part.type) {
+    case "output_text":
+    case "text":
+    case "summary_text":
+    case "reasoning_text":
+      return readText(part.text) ?? "";
+    case "refusal":
+      return readText(part.refusal) ?? "";
+    default:
+      return undefined;
+  }
+}
+
+/** The texts of an item, by the keys of their parts. */
+function* textsOf(item: Fields): Generator<readonly [string, string]> {
+  if (item.type !== "message" && item.type !== "reasoning") return;
+  const lists: readonly (readonly [PartField, unknown])[] = item.type === "message"
+    ? [["content", item.content]]
+    : [["summary", item.summary], ["reasoning", item.content]];
+  for (const [field, parts] of lists) {
+    if (!Array.isArray(parts)) continue;
+    for (const [index, part] of parts.entries()) {
+      if (!isPlainObject(part)) throw malformed("Expected a part to be an object");
+      const text = textOf(part);
+      if (text !== undefined) yield [partKey(field, index), text];
+    }
+  }
+}
+
+function isSameJson(text: string, value: unknown): boolean {
+  try {
+    return sameJson(value, JSON.parse(text), COMPARE_DEPTH);
+  } catch {
+    return false;
+  }
+}
+
+function isSameText(first: string, second: string): boolean {
+  try {
+    return isSameJson(first, JSON.parse(second));
+  } catch {
+    return false;
+  }
+}
+
+function withoutNull(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
