@@ -1,0 +1,124 @@
+/** The official client as the judge: on healthy bodies its final message agrees with ours. */
+
+import { assertEquals } from "@std/assert";
+import OpenAI from "openai";
+import type { AssistantMessage, Usage } from "../../mod.ts";
+import { createOpenAiChatAdapter } from "../../src/adapters/openai_chat.ts";
+import { createOpenAiResponsesAdapter } from "../../src/adapters/openai_responses.ts";
+import { outcomeOf } from "./_bodies.ts";
+import { readRecordings } from "./_recordings.ts";
+
+/** What both have to say the same about. */
+interface Summary {
+  readonly text: string;
+  readonly toolCalls: readonly { id: string; name: string; arguments: unknown }[];
+  readonly stopReason: string;
+  readonly usage: Pick<Usage, "input" | "output" | "cacheRead" | "cacheWrite" | "totalTokens">;
+}
+
+function summaryOf(message: AssistantMessage): Summary {
+  const { input, output, cacheRead, cacheWrite, totalTokens } = message.usage;
+  return {
+    text: message.content.flatMap((block) => block.type === "text" ? [block.text] : []).join(""),
+    toolCalls: message.content.flatMap((block) =>
+      block.type === "tool_call"
+        ? [{ id: block.id, name: block.name, arguments: block.arguments }]
+        : []
+    ),
+    stopReason: message.stopReason,
+    usage: { input, output, cacheRead, cacheWrite, totalTokens },
+  };
+}
+
+/** Serves a body over loopback while the official client reads it. */
+async function withClient<T>(body: Uint8Array, run: (client: OpenAI) => Promise<T>): Promise<T> {
+  const headers = { "content-type": "text/event-stream" };
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async (request) => {
+      await request.body?.cancel();
+      return new Response(new Uint8Array(body), { headers });
+    },
+  );
+  try {
+    const baseURL = `http://127.0.0.1:${server.addr.port}/v1`;
+    return await run(new OpenAI({ baseURL, apiKey: "none", maxRetries: 0 }));
+  } finally {
+    await server.shutdown();
+  }
+}
+
+for (const { name, body } of readRecordings("openai-chat")) {
+  Deno.test(`OpenAiChatAdapter agrees with the official client about ${name}`, async () => {
+    const completion = await withClient(
+      body,
+      (client) =>
+        client.chat.completions.stream({ model: "m", messages: [] }).finalChatCompletion(),
+    );
+
+    const { message } = outcomeOf(createOpenAiChatAdapter(), [body]);
+
+    const [choice] = completion.choices;
+    const { usage } = completion;
+    const cacheRead = usage?.prompt_tokens_details?.cached_tokens ?? 0;
+    const cacheWrite = usage?.prompt_tokens_details?.cache_write_tokens ?? 0;
+    assertEquals(summaryOf(message), {
+      text: `${choice?.message.content ?? ""}${choice?.message.refusal ?? ""}`,
+      toolCalls: (choice?.message.tool_calls ?? []).map((call) =>
+        call.type === "function"
+          ? {
+            id: call.id,
+            name: call.function.name,
+            arguments: JSON.parse(call.function.arguments),
+          }
+          : { id: call.id, name: call.custom.name, arguments: { input: call.custom.input } }
+      ),
+      stopReason: choice?.finish_reason === "tool_calls" ? "tool_use" : `${choice?.finish_reason}`,
+      usage: {
+        input: (usage?.prompt_tokens ?? 0) - cacheRead - cacheWrite,
+        output: usage?.completion_tokens ?? 0,
+        cacheRead,
+        cacheWrite,
+        totalTokens: usage?.total_tokens ?? 0,
+      },
+    });
+  });
+}
+
+for (const { name, body } of readRecordings("openai-responses")) {
+  Deno.test(`OpenAiResponsesAdapter agrees with the official client about ${name}`, async () => {
+    const response = await withClient(
+      body,
+      (client) => client.responses.stream({ model: "m", input: "" }).finalResponse(),
+    );
+
+    const { message } = outcomeOf(createOpenAiResponsesAdapter(), [body]);
+
+    const { output, usage } = response;
+    const cacheRead = usage?.input_tokens_details.cached_tokens ?? 0;
+    const cacheWrite = usage?.input_tokens_details.cache_write_tokens ?? 0;
+    const toolCalls = output.flatMap((item) =>
+      item.type === "function_call"
+        ? [{ id: item.call_id, name: item.name, arguments: JSON.parse(item.arguments) }]
+        : []
+    );
+    assertEquals(summaryOf(message), {
+      text: output.flatMap((item) => item.type === "message" ? item.content : []).map((part) =>
+        part.type === "output_text" ? part.text : part.refusal
+      ).join(""),
+      toolCalls,
+      stopReason: response.status === "incomplete"
+        ? "length"
+        : toolCalls.length > 0
+        ? "tool_use"
+        : "stop",
+      usage: {
+        input: (usage?.input_tokens ?? 0) - cacheRead - cacheWrite,
+        output: usage?.output_tokens ?? 0,
+        cacheRead,
+        cacheWrite,
+        totalTokens: usage?.total_tokens ?? 0,
+      },
+    });
+  });
+}
