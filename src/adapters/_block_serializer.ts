@@ -136,6 +136,9 @@ export class BlockSerializer {
   append(handle: SerializedBlock, text: string): void {
     if (text === "") return;
     const block = handle as Block;
+    if (block.isClosed) {
+      throw new AdapterError("wire_order", "Expected nothing more for a block after its end");
+    }
     this.#length += text.length;
     if (this.#length > MAX_MESSAGE_LENGTH) {
       throw new AdapterError(

@@ -194,8 +194,11 @@ class OpenAiResponsesAdapter extends WireAdapter {
       ? known
       : this.#open(fields, readKey(event.output_index), false);
     this.#takeWhole(item, fields);
-    // The end of the response says by what the call was cut.
-    if (isCall(item) && fields.status !== "incomplete") this.#closeCall(item);
+    if (!isCall(item)) return;
+    const part = item.parts.get(ARGUMENTS) as Part;
+    const hasArguments = part.isSettled || item.object !== undefined || part.block.text !== "";
+    // The end of the response says by what the call was cut, or whether it has arguments after all.
+    if (hasArguments && fields.status !== "incomplete") this.#closeCall(item);
   }
 
   #part(event: Fields, field: PartField, indexField: string): void {
@@ -271,8 +274,12 @@ class OpenAiResponsesAdapter extends WireAdapter {
     const index = readKey(event.output_index);
     const id = fields ? readId(fields) : readKey(event.item_id);
     const byId = id === undefined ? undefined : this.#byId.get(id);
-    if (index === undefined) return byId;
-    return byId?.outputIndex === index ? byId : this.#byIndex.get(index);
+    if (index === undefined || byId?.outputIndex === index) return byId;
+    const byIndex = this.#byIndex.get(index);
+    if (byId && byId.outputIndex !== undefined && byIndex?.id !== id) {
+      throw contradiction(`Expected item ${quote(id as string)} at the position that it had`);
+    }
+    return byIndex;
   }
 
   #open(fields: Fields, outputIndex: string | undefined, isOpened: boolean): Item {
@@ -408,7 +415,13 @@ class OpenAiResponsesAdapter extends WireAdapter {
       const part = item.parts.get(ARGUMENTS) as Part;
       this.#settleArguments(item, part, fields[argumentsField(item)]);
     }
-    for (const [key, text] of textsOf(fields)) this.#settlePart(item, key, text);
+    const repeated = new Map(textsOf(fields));
+    for (const [key, text] of repeated) this.#settlePart(item, key, text);
+    for (const [key, { block }] of item.parts) {
+      // Some servers repeat no parts at all, but none repeats a few of them.
+      const isMissing = key !== ARGUMENTS && repeated.size > 0 && !repeated.has(key);
+      if (isMissing && block.text !== "") throw mismatch();
+    }
     this.#closeParts(item);
     item.whole = item.whole
       // What came first is whole; some servers leave parts of it out at the end.
@@ -509,7 +522,7 @@ class OpenAiResponsesAdapter extends WireAdapter {
     const part = item.parts.get(ARGUMENTS) as Part;
     if (part.block.isClosed) return;
     const isIncomplete = item.whole?.status === "incomplete";
-    if (!isIncomplete && (part.isSettled || item.object)) {
+    if (!isIncomplete && (part.isSettled || item.object || item.whole)) {
       this.#closeCall(item);
       return;
     }
