@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import type { Adapter } from "../../src/adapters/_adapter.ts";
 import { createOpenAiChatAdapter } from "../../src/adapters/openai_chat.ts";
 import {
   assertCut,
@@ -10,10 +11,15 @@ import {
   readCases,
   type WireCase,
 } from "./_bodies.ts";
+import { eventsOf, messageOf } from "./_payloads.ts";
 
 const CASES = readCases("openai-chat");
 
-const create = () => createOpenAiChatAdapter({ now: () => 0, createId: () => "made_up" });
+/** An adapter whose messages are the same each time. */
+function create(): Adapter {
+  let made = 0;
+  return createOpenAiChatAdapter({ now: () => 0, createId: () => `made_up${++made}` });
+}
 
 Deno.test("openai-chat cases are all there", () => {
   assertEquals(CASES.length, 48);
@@ -68,4 +74,478 @@ Deno.test("OpenAiChatAdapter takes none of two glued chunks for the whole, where
     assertEquals(terminal, "error:error");
     assertPart(message.content, [{ type: "text", text: "Blue" }]);
   }
+});
+
+/** A chunk of the first choice. */
+function chunk(delta: unknown, finishReason: string | null = null): unknown {
+  return { id: "cc-1", model: "m", choices: [{ index: 0, delta, finish_reason: finishReason }] };
+}
+
+/** A delta with fragments of tool calls. */
+function calls(...fragments: readonly Record<string, unknown>[]): unknown {
+  return chunk({
+    tool_calls: fragments.map(({ name, arguments: args, ...rest }) => ({
+      ...rest,
+      function: { ...(name !== undefined && { name }), arguments: args },
+    })),
+  });
+}
+
+const STOP = chunk({}, "stop");
+const TOOL_CALLS = chunk({}, "tool_calls");
+
+/** What an adapter makes of chunks: the reason and the content, or what was wrong. */
+function verdictOf(payloads: readonly unknown[]): unknown[] {
+  const message = messageOf(create(), payloads);
+  return [
+    message.stopReason === "error" ? message.errorCode : message.stopReason,
+    ...message.content.map((block) =>
+      block.type === "text"
+        ? block.text
+        : block.type === "thinking"
+        ? { thinking: block.thinking }
+        : { [block.name]: block.arguments, id: block.id }
+    ),
+  ];
+}
+
+const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown[]]>> = {
+  "has no call index and ids tell interleaved fragments apart": [
+    [
+      calls({ id: "a", name: "f", arguments: '{"x"' }, { id: "b", name: "g", arguments: '{"y"' }),
+      calls({ id: "a", arguments: ":1}" }),
+      calls({ id: "b", arguments: ":2}" }),
+      TOOL_CALLS,
+    ],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+    { g: { y: 2 }, id: "b" },
+  ],
+  "sends bare fragments after each opener": [
+    [
+      calls({ id: "a", name: "f", arguments: "" }),
+      calls({ arguments: '{"x":1}' }),
+      calls({ id: "b", name: "g", arguments: "" }),
+      calls({ arguments: '{"y":2}' }),
+      TOOL_CALLS,
+    ],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+    { g: { y: 2 }, id: "b" },
+  ],
+  "counts indexes down": [
+    [
+      calls({ index: 1, id: "b", name: "g", arguments: '{"y":2}' }),
+      calls({ index: 0, id: "a", name: "f", arguments: '{"x":1}' }),
+      TOOL_CALLS,
+    ],
+    "tool_use",
+    { g: { y: 2 }, id: "b" },
+    { f: { x: 1 }, id: "a" },
+  ],
+  "sends id and name after the arguments": [
+    [
+      calls({ index: 0, arguments: '{"x":' }),
+      calls({ index: 0, arguments: "1}" }),
+      calls({ index: 0, id: "a", name: "f" }),
+      TOOL_CALLS,
+    ],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "never names the call": [
+    [calls({ index: 0, id: "a", arguments: "{}" }), TOOL_CALLS],
+    "ambiguous_tool_call",
+  ],
+  "moves an id to another index": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: "{}" }),
+      calls({ index: 1, id: "a", name: "f", arguments: '{"x":1}' }),
+      TOOL_CALLS,
+    ],
+    "ambiguous_tool_call",
+  ],
+  "changes the name of a call": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: '{"x"' }),
+      calls({ index: 0, name: "g", arguments: ":1}" }),
+      TOOL_CALLS,
+    ],
+    "ambiguous_tool_call",
+  ],
+  "names another tool at the index of a whole call": [
+    [
+      calls({ index: 0, name: "f", arguments: '{"x":1}' }),
+      calls({ index: 0, name: "g", arguments: '{"y":2}' }),
+      TOOL_CALLS,
+    ],
+    "tool_use",
+    { f: { x: 1 }, id: "made_up1" },
+    { g: { y: 2 }, id: "made_up2" },
+  ],
+  "names the same tool again after a placeholder, without index and id": [
+    [calls({ name: "f", arguments: "{}" }), calls({ name: "f", arguments: '{"x":1}' }), TOOL_CALLS],
+    "ambiguous_tool_call",
+  ],
+  "sends whole calls without index and id": [
+    [
+      calls({ name: "f", arguments: { x: 1 } }, { name: "f", arguments: { x: 2 } }),
+      STOP,
+    ],
+    "tool_use",
+    { f: { x: 1 }, id: "made_up1" },
+    { f: { x: 2 }, id: "made_up2" },
+  ],
+  "renumbers a call that was whole": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: '{"x":1}' }),
+      calls({ index: 0, id: "b", arguments: '{"x":2}' }),
+      TOOL_CALLS,
+    ],
+    "ambiguous_tool_call",
+  ],
+  "has null arguments": [
+    [calls({ index: 0, id: "a", name: "f", arguments: null }), TOOL_CALLS],
+    "tool_use",
+    { f: {}, id: "a" },
+  ],
+  "repeats an object of arguments": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: { x: 1 } }),
+      calls({ index: 0, id: "a", name: "f", arguments: { x: 1 } }),
+      TOOL_CALLS,
+    ],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "sends an object of arguments, then another": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: { x: 1 } }),
+      calls({ index: 0, arguments: { x: 2 } }),
+      TOOL_CALLS,
+    ],
+    "invalid_tool_arguments",
+  ],
+  "sends a string that holds JSON as the arguments' text": [
+    [calls({ index: 0, id: "a", name: "f", arguments: JSON.stringify('{"x":1}') }), TOOL_CALLS],
+    "invalid_tool_arguments",
+  ],
+  "sends an array as the arguments": [
+    [calls({ index: 0, id: "a", name: "f", arguments: [1] }), TOOL_CALLS],
+    "invalid_tool_arguments",
+  ],
+  "gives two calls one id": [
+    [
+      calls({ id: "a", name: "f", arguments: "{}" }, { id: "a", name: "g", arguments: "{}" }),
+      TOOL_CALLS,
+    ],
+    "ambiguous_tool_call",
+  ],
+  "keeps a whole call before one that is broken": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: "{}" }),
+      calls({ index: 1, id: "b", name: "g", arguments: "{" }),
+      TOOL_CALLS,
+    ],
+    "invalid_tool_arguments",
+    { f: {}, id: "a" },
+  ],
+  "nests arguments too deep": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: '{"a":'.repeat(1_001) }),
+      calls({ index: 0, arguments: `1${"}".repeat(1_001)}` }),
+      TOOL_CALLS,
+    ],
+    "limit_exceeded",
+  ],
+  "stops at the limit after a whole call": [
+    [calls({ index: 0, id: "a", name: "f", arguments: '{"x":1}' }), chunk({}, "length")],
+    "length",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "stops at the limit before the arguments of a call": [
+    [calls({ index: 0, id: "a", name: "f", arguments: "" }), chunk({}, "length")],
+    "output_limit",
+  ],
+  "calls a function as it was before tools": [
+    [
+      chunk({ function_call: { name: "f", arguments: '{"x"' } }),
+      chunk({ function_call: { arguments: ":1}" } }),
+      chunk({}, "function_call"),
+    ],
+    "tool_use",
+    { f: { x: 1 }, id: "made_up1" },
+  ],
+  "calls a custom tool": [
+    [
+      chunk({
+        tool_calls: [{ index: 0, id: "a", type: "custom", custom: { name: "sh", input: "l" } }],
+      }),
+      chunk({ tool_calls: [{ index: 0, custom: { input: "s -l" } }] }),
+      TOOL_CALLS,
+    ],
+    "tool_use",
+    { sh: { input: "ls -l" }, id: "a" },
+  ],
+  "refuses in words": [
+    [chunk({ refusal: "I " }), chunk({ refusal: "won't." }), STOP],
+    "stop",
+    "I won't.",
+  ],
+  "stops by a refusal": [[chunk({ content: "No" }), chunk({}, "refusal")], "refusal", "No"],
+  "is filtered": [
+    [chunk({ content: "Well" }), chunk({}, "content_filter"), STOP],
+    "content_filter",
+    "Well",
+  ],
+  "is paused": [[chunk({ content: "Well" }), chunk({}, "pause_turn")], "paused", "Well"],
+  "drops a call when it is filtered": [
+    [
+      chunk({ content: "Well" }),
+      calls({ index: 0, id: "a", name: "f", arguments: "{}" }),
+      chunk({}, "content_filter"),
+    ],
+    "content_filter",
+    "Well",
+  ],
+  "ran out of resources": [
+    [chunk({ content: "Well" }), chunk({}, "insufficient_system_resource")],
+    "provider_error",
+    "Well",
+  ],
+  "stops at the limit, and then stops": [
+    [chunk({ content: "Well" }), chunk({}, "length"), STOP],
+    "length",
+    "Well",
+  ],
+  "ends by [DONE] without a reason": [[chunk({ content: "Well" }), "[DONE]"], "truncated", "Well"],
+  "stops with nothing": [[chunk({ role: "assistant", content: "" }), STOP, "[DONE]"], "stop"],
+  "has parts of content": [
+    [
+      chunk({ content: [{ type: "thinking", thinking: [{ type: "text", text: "Hm" }] }] }),
+      chunk({ content: [{ type: "text", text: "Hi" }] }),
+      chunk({ content: " you" }),
+      STOP,
+    ],
+    "stop",
+    { thinking: "Hm" },
+    "Hi you",
+  ],
+  "thinks between texts": [
+    [chunk({ content: "One" }), chunk({ reasoning: "hm" }), chunk({ content: "Two" }), STOP],
+    "stop",
+    "One",
+    { thinking: "hm" },
+    "Two",
+  ],
+  "has reasoning in its details only": [
+    [
+      chunk({ reasoning_details: [{ type: "reasoning.summary", summary: "So", index: 0 }] }),
+      chunk({ content: "Hi" }),
+      STOP,
+    ],
+    "stop",
+    { thinking: "So" },
+    "Hi",
+  ],
+  "sends a whole message instead of deltas": [
+    [{
+      choices: [{ index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }],
+    }],
+    "stop",
+    "Hi",
+  ],
+  "repeats the message at the end": [
+    [
+      chunk({ content: "H" }),
+      chunk({ content: "i" }),
+      { choices: [{ index: 0, message: { content: "Hi" }, finish_reason: "stop" }] },
+    ],
+    "stop",
+    "Hi",
+  ],
+  "ends with another message than it streamed": [
+    [
+      chunk({ content: "Hi" }),
+      { choices: [{ index: 0, message: { content: "Ho" }, finish_reason: "stop" }] },
+    ],
+    "wire_order",
+    "Hi",
+  ],
+  "has a chunk that is no object": [[chunk({ content: "Hi" }), [], STOP], "malformed_frame", "Hi"],
+  "has content that is no text": [[chunk({ content: 1 }), STOP], "malformed_frame"],
+};
+
+for (const [name, [payloads, ...expected]] of Object.entries(VERDICTS)) {
+  Deno.test(`OpenAiChatAdapter gives its verdict when the response ${name}`, () => {
+    assertEquals(verdictOf(payloads), expected);
+  });
+}
+
+const ERRORS: Readonly<Record<string, readonly [unknown, string, unknown]>> = {
+  "nested": [
+    { error: { message: "Slow down", type: "rate_limit", code: null } },
+    "Slow down",
+    { providerErrorType: "rate_limit" },
+  ],
+  "nested, with a status as its code": [
+    { error: { message: "Upstream is down", code: 502 }, choices: [] },
+    "Upstream is down",
+    { status: 502 },
+  ],
+  "a text": [{ error: "Out of memory" }, "Out of memory", undefined],
+  "flat": [
+    { object: "error", message: "Too long", type: "BadRequest", code: 400 },
+    "Too long",
+    { providerErrorType: "BadRequest", status: 400 },
+  ],
+  "in the choice": [
+    { choices: [{ index: 0, error: { message: "Gone", code: "gone" } }] },
+    "Gone",
+    { providerErrorType: "gone" },
+  ],
+};
+
+for (const [name, [payload, errorMessage, errorDetails]] of Object.entries(ERRORS)) {
+  Deno.test(`OpenAiChatAdapter keeps an error that is ${name}`, () => {
+    const message = messageOf(create(), [chunk({ content: "Hi" }), payload, "[DONE]"]);
+
+    assertEquals(message.content, [{ type: "text", text: "Hi" }]);
+    assert(message.stopReason === "error");
+    assertEquals(message.errorCode, "provider_error");
+    assertEquals(message.errorMessage, errorMessage);
+    assertEquals(message.errorDetails, errorDetails);
+  });
+}
+
+const USAGES: Readonly<Record<string, readonly [unknown, readonly number[]]>> = {
+  "the API": [
+    {
+      prompt_tokens: 100,
+      completion_tokens: 20,
+      total_tokens: 120,
+      prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 },
+      completion_tokens_details: { reasoning_tokens: 8 },
+    },
+    [10, 20, 60, 30, 120],
+  ],
+  "a server with cache hits and misses": [
+    {
+      prompt_tokens: 100,
+      completion_tokens: 20,
+      prompt_cache_hit_tokens: 64,
+      prompt_cache_miss_tokens: 36,
+    },
+    [36, 20, 64, 0, 120],
+  ],
+  "a server with flat cached tokens": [
+    { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, cached_tokens: 40 },
+    [60, 20, 40, 0, 120],
+  ],
+  "a server that counts reasoning apart": [
+    {
+      prompt_tokens: 100,
+      completion_tokens: 20,
+      total_tokens: 150,
+      completion_tokens_details: { reasoning_tokens: 30 },
+    },
+    [100, 50, 0, 0, 150],
+  ],
+  "a gateway with other names": [
+    {
+      input_tokens: 100,
+      output_tokens: 20,
+      cache_read_input_tokens: 10,
+      cache_creation_input_tokens: 5,
+    },
+    [85, 20, 10, 5, 120],
+  ],
+  "nobody, with nonsense": [
+    { prompt_tokens: "many", completion_tokens: -1, total_tokens: null },
+    [0, 0, 0, 0, 0],
+  ],
+};
+
+for (const [name, [usage, expected]] of Object.entries(USAGES)) {
+  Deno.test(`OpenAiChatAdapter reads the usage of ${name}`, () => {
+    const message = messageOf(create(), [chunk({ content: "Hi" }, "stop"), { choices: [], usage }]);
+
+    const { input, output, cacheRead, cacheWrite, totalTokens } = message.usage;
+    assertEquals([input, output, cacheRead, cacheWrite, totalTokens], expected);
+  });
+}
+
+Deno.test("OpenAiChatAdapter keeps for the next turn what the events cannot express", () => {
+  const message = messageOf(create(), [
+    chunk({ reasoning: "a", reasoning_details: [{ type: "reasoning.text", text: "a", index: 0 }] }),
+    chunk({ reasoning: "b", reasoning_details: [{ type: "reasoning.text", text: "b", index: 0 }] }),
+    chunk({ reasoning_details: [{ type: "reasoning.text", signature: "s", index: 0 }] }),
+    chunk({ reasoning_details: [{ type: "reasoning.encrypted", data: "x", index: 1 }] }),
+    chunk({ reasoning_details: [{ type: "reasoning.encrypted", data: "y", index: 1 }] }),
+    chunk({ images: [{ type: "image_url", image_url: { url: "data:," } }] }),
+    chunk({ audio: { id: "au", transcript: "Hel" } }),
+    chunk({ audio: { transcript: "lo" } }),
+    chunk({
+      tool_calls: [{
+        index: 0,
+        id: "a",
+        function: { name: "f", arguments: "{}" },
+        extra_content: { google: { thought_signature: "t" } },
+      }],
+    }),
+    TOOL_CALLS,
+  ]);
+
+  assertEquals(message.providerReplay, {
+    api: "openai-chat",
+    data: {
+      reasoning_field: "reasoning",
+      reasoning_details: [
+        { type: "reasoning.text", text: "ab", index: 0, signature: "s" },
+        { type: "reasoning.encrypted", data: "x", index: 1 },
+        { type: "reasoning.encrypted", data: "y", index: 1 },
+      ],
+      images: [{ type: "image_url", image_url: { url: "data:," } }],
+      audio: { id: "au", transcript: "Hello" },
+      tool_calls: [{ extra_content: { google: { thought_signature: "t" } }, id: "a" }],
+    },
+  });
+});
+
+Deno.test("OpenAiChatAdapter streams a call's arguments as they come", () => {
+  const events = eventsOf(create(), [
+    calls({ index: 0, id: "a", name: "f", arguments: "" }),
+    calls({ index: 0, arguments: '{"x"' }),
+    calls({ index: 0, arguments: ":1}" }),
+    TOOL_CALLS,
+  ]);
+
+  assertEquals(
+    events.map((event) => event.type === "tool_call_delta" ? event.argumentsDelta : event.type),
+    ["start", "tool_call_start", '{"x"', ":1}", "tool_call_end", "done"],
+  );
+});
+
+Deno.test("OpenAiChatAdapter fails when more waits than it may hold", () => {
+  const adapter = createOpenAiChatAdapter({ maxWaiting: 10 });
+
+  const message = messageOf(adapter, [
+    calls({ index: 0, id: "a", name: "f", arguments: "{" }),
+    chunk({ content: "01234567890" }),
+    STOP,
+  ]);
+
+  assert(message.stopReason === "error");
+  assertEquals(message.errorCode, "limit_exceeded");
+});
+
+Deno.test("OpenAiChatAdapter labels the message with what the wire says, or the options", () => {
+  const options = { provider: "router", model: "fallback", now: () => 5 };
+  const named = messageOf(createOpenAiChatAdapter(options), [STOP]);
+  const unnamed = messageOf(createOpenAiChatAdapter(options), [
+    { choices: [{ delta: { content: "Hi" }, finish_reason: "stop" }] },
+  ]);
+
+  assertEquals([named.provider, named.model, named.timestamp], ["router", "m", 5]);
+  assertEquals(unnamed.model, "fallback");
 });
