@@ -1,6 +1,8 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import type { JsonValue } from "../../mod.ts";
 import { createOpenAiResponsesAdapter } from "../../src/adapters/openai_responses.ts";
 import { assertCut, assertVerdict, bytesOf, cutAt, outcomeOf, readCases } from "./_bodies.ts";
+import { eventsOf, messageOf } from "./_payloads.ts";
 
 const CASES = readCases("openai-responses");
 
@@ -36,3 +38,468 @@ for (const wireCase of CASES) {
     }
   });
 }
+
+/** An event of the wire. */
+function event(type: string, fields: Record<string, unknown> = {}): Record<string, unknown> {
+  return { type: `response.${type}`, ...fields };
+}
+
+/** The end of a response. */
+function completed(
+  output: readonly unknown[] = [],
+  fields: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return event("completed", { response: { id: "resp_1", status: "completed", output, ...fields } });
+}
+
+function incomplete(reason: string, output: readonly unknown[] = []): Record<string, unknown> {
+  const response = { status: "incomplete", incomplete_details: { reason }, output };
+  return event("incomplete", { response });
+}
+
+/** A message item with parts of text. */
+function message(id: string, ...texts: readonly string[]): Record<string, unknown> {
+  const content = texts.map((text) => ({ type: "output_text", text, annotations: [] }));
+  return { type: "message", id, role: "assistant", status: "completed", content };
+}
+
+/** An item that calls a tool. */
+function call(
+  id: string,
+  args: unknown,
+  fields: Record<string, unknown> = {},
+): Record<string, unknown> {
+  const item = { type: "function_call", id: `fc_${id}`, call_id: id, name: "f", arguments: args };
+  return { ...item, status: "completed", ...fields };
+}
+
+const added = (output_index: number, item: unknown) =>
+  event("output_item.added", { output_index, item });
+const done = (output_index: number, item: unknown) =>
+  event("output_item.done", { output_index, item });
+const text = (output_index: number, content_index: number, delta: string) =>
+  event("output_text.delta", { output_index, content_index, item_id: "any", delta });
+const args = (output_index: number, delta: string) =>
+  event("function_call_arguments.delta", { output_index, delta });
+const argsDone = (output_index: number, whole: unknown) =>
+  event("function_call_arguments.done", { output_index, arguments: whole });
+
+/** What an adapter makes of events: the reason and the content, or what was wrong. */
+function verdictOf(payloads: readonly unknown[]): unknown[] {
+  const result = messageOf(create(), payloads);
+  return [
+    result.stopReason === "error" ? result.errorCode : result.stopReason,
+    ...result.content.map((block) =>
+      block.type === "text"
+        ? block.text
+        : block.type === "thinking"
+        ? { thinking: block.thinking }
+        : { [block.name]: block.arguments, id: block.id }
+    ),
+  ];
+}
+
+const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown[]]>> = {
+  "has nothing but its end": [
+    [completed([message("m", "Hi", "you"), call("a", '{"x":1}')])],
+    "tool_use",
+    "Hi",
+    "you",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "has nothing": [[completed()], "stop"],
+  "interleaves items": [
+    [
+      added(0, message("m")),
+      event("content_part.added", {
+        output_index: 0,
+        content_index: 0,
+        part: { type: "output_text", text: "" },
+      }),
+      added(1, call("a", "")),
+      args(1, '{"x"'),
+      text(0, 0, "H"),
+      args(1, ":1}"),
+      text(0, 0, "i"),
+      done(1, call("a", '{"x":1}')),
+      done(0, message("m", "Hi")),
+      completed(),
+    ],
+    "tool_use",
+    "Hi",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "changes the ids with every event": [
+    [
+      added(0, message("m1")),
+      event("output_text.delta", { output_index: 0, content_index: 0, item_id: "m2", delta: "Hi" }),
+      done(0, message("m3", "Hi")),
+      completed([message("m4", "Hi")]),
+    ],
+    "stop",
+    "Hi",
+  ],
+  "puts all items in one place": [
+    [
+      added(0, message("m")),
+      text(0, 0, "Hi"),
+      done(0, message("m", "Hi")),
+      added(0, call("a", "")),
+      args(0, "{}"),
+      done(0, call("a", "{}")),
+      completed([message("m", "Hi"), call("a", "{}")]),
+    ],
+    "tool_use",
+    "Hi",
+    { f: {}, id: "a" },
+  ],
+  "gives no positions but ids": [
+    [
+      event("output_item.added", { item: message("m") }),
+      event("output_text.delta", { item_id: "m", content_index: 0, delta: "Hi" }),
+      event("output_item.added", { item: call("a", "") }),
+      event("function_call_arguments.delta", { item_id: "fc_a", delta: "{}" }),
+      event("output_item.done", { item: call("a", "{}") }),
+      completed([message("m", "Hi"), call("a", "{}")]),
+    ],
+    "tool_use",
+    "Hi",
+    { f: {}, id: "a" },
+  ],
+  "gives neither positions nor ids": [
+    [added(0, call("a", "")), event("function_call_arguments.delta", { delta: "{}" })],
+    "ambiguous_tool_call",
+  ],
+  "has no opener but a repeat of the whole": [
+    [text(0, 0, "H"), text(0, 0, "i"), completed([message("m", "Hi")])],
+    "stop",
+    "Hi",
+  ],
+  "has neither an opener nor a repeat": [[text(0, 0, "Hi"), completed()], "wire_order", "Hi"],
+  "has no opener of a call but a repeat of it": [
+    [args(0, '{"x"'), args(0, ":1}"), argsDone(0, '{"x":1}'), completed([call("a", '{"x":1}')])],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "repeats nothing": [
+    [added(0, message("m")), text(0, 0, "Hi"), completed()],
+    "stop",
+    "Hi",
+  ],
+  "lost a delta": [
+    [added(0, message("m")), text(0, 0, "H"), done(0, message("m", "Hi")), completed()],
+    "wire_order",
+    "H",
+  ],
+  "says an opener and an item twice": [
+    [
+      added(0, message("m")),
+      added(0, message("m")),
+      text(0, 0, "Hi"),
+      done(0, message("m", "Hi")),
+      done(0, message("m", "Hi")),
+      completed(),
+    ],
+    "stop",
+    "Hi",
+  ],
+  "has text in the opener, repeated by the deltas": [
+    [added(0, message("m", "H")), text(0, 0, "Hi"), done(0, message("m", "Hi")), completed()],
+    "stop",
+    "Hi",
+  ],
+  "has text in the opener, continued by the deltas": [
+    [added(0, message("m", "H")), text(0, 0, "i"), done(0, message("m", "Hi")), completed()],
+    "stop",
+    "Hi",
+  ],
+  "has text in the opener and deltas that nothing repeats": [
+    [added(0, message("m", "H")), text(0, 0, "i"), completed()],
+    "wire_order",
+  ],
+  "has arguments in the opener": [
+    [added(0, call("a", '{"x":1}')), done(0, call("a", '{"x":1}')), completed()],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "has arguments in the opener, and again in the deltas": [
+    [
+      added(0, call("a", '{"x":1}')),
+      args(0, '{"x":1}'),
+      argsDone(0, '{"x":1}'),
+      done(0, call("a", '{"x":1}')),
+      completed(),
+    ],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "writes the same arguments otherwise": [
+    [added(0, call("a", "")), args(0, '{ "x": 1 }'), done(0, call("a", '{"x":1}')), completed()],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "has an object as the arguments": [
+    [added(0, call("a", null)), done(0, call("a", { x: 1 })), completed()],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "has other arguments at the end": [
+    [added(0, call("a", "")), args(0, '{"x":1}'), done(0, call("a", '{"x":2}')), completed()],
+    "wire_order",
+  ],
+  "has no arguments at all": [
+    [added(0, call("a", null)), done(0, call("a", null)), completed()],
+    "tool_use",
+    { f: {}, id: "a" },
+  ],
+  "has the arguments in its end only": [
+    [added(0, call("a", "")), done(0, call("a", undefined)), completed([call("a", '{"x":1}')])],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "never ends a call": [
+    [added(0, call("a", "")), args(0, '{"x":1}'), completed()],
+    "wire_order",
+  ],
+  "has arguments that are no object": [
+    [added(0, call("a", "")), args(0, "[]"), done(0, call("a", "[]")), completed()],
+    "invalid_tool_arguments",
+  ],
+  "changes the tool of a call": [
+    [added(0, call("a", "")), done(0, call("a", "{}", { name: "g" })), completed()],
+    "wire_order",
+  ],
+  "changes the call_id of a call": [
+    [added(0, call("a", "")), done(0, call("b", "{}", { id: "fc_a" })), completed()],
+    "wire_order",
+  ],
+  "has a call without call_id": [
+    [done(0, call("a", "{}", { call_id: undefined })), completed()],
+    "tool_use",
+    { f: {}, id: "fc_a" },
+  ],
+  "gives two calls one call_id": [
+    [done(0, call("a", "{}")), done(1, call("a", "{}", { id: "fc_b" })), completed()],
+    "ambiguous_tool_call",
+    { f: {}, id: "a" },
+  ],
+  "is cut by the limit within a call": [
+    [
+      added(0, call("a", "")),
+      args(0, '{"x":'),
+      done(0, call("a", '{"x":', { status: "incomplete" })),
+      incomplete("max_output_tokens"),
+    ],
+    "output_limit",
+  ],
+  "is cut by the limit before the end of a call": [
+    [added(0, call("a", "")), args(0, '{"x":1}'), incomplete("max_output_tokens")],
+    "output_limit",
+  ],
+  "is cut by the limit after a call": [
+    [
+      done(0, call("a", "{}")),
+      text(1, 0, "H"),
+      incomplete("max_output_tokens", [
+        call("a", "{}"),
+        { ...message("m", "H"), status: "incomplete" },
+      ]),
+    ],
+    "length",
+    { f: {}, id: "a" },
+    "H",
+  ],
+  "is filtered": [
+    [added(0, message("m")), text(0, 0, "Well"), incomplete("content_filter")],
+    "content_filter",
+    "Well",
+  ],
+  "is incomplete for an unknown reason": [
+    [added(0, message("m")), text(0, 0, "Well"), incomplete("steered")],
+    "unknown_stop_reason",
+    "Well",
+  ],
+  "completes with an incomplete item": [
+    [completed([{ ...message("m", "Hi"), status: "incomplete" }])],
+    "wire_order",
+  ],
+  "has a status that nobody knows": [[completed([], { status: "queued" })], "unknown_stop_reason"],
+  "is cancelled": [
+    [added(0, message("m")), text(0, 0, "Hi"), event("cancelled", { response: {} })],
+    "provider_error",
+    "Hi",
+  ],
+  "waits for an approval": [
+    [done(0, { type: "mcp_approval_request", id: "ap" }), completed()],
+    "paused",
+  ],
+  "calls a custom tool": [
+    [
+      added(0, { type: "custom_tool_call", id: "ct", call_id: "a", name: "sh", input: "" }),
+      event("custom_tool_call_input.delta", { output_index: 0, delta: "ls " }),
+      event("custom_tool_call_input.delta", { output_index: 0, delta: "-l" }),
+      event("custom_tool_call_input.done", { output_index: 0, input: "ls -l" }),
+      done(0, { type: "custom_tool_call", id: "ct", call_id: "a", name: "sh", input: "ls -l" }),
+      completed(),
+    ],
+    "tool_use",
+    { sh: { input: "ls -l" }, id: "a" },
+  ],
+  "lost a piece of a custom tool's input": [
+    [
+      added(0, { type: "custom_tool_call", id: "ct", call_id: "a", name: "sh", input: "" }),
+      event("custom_tool_call_input.delta", { output_index: 0, delta: "ls" }),
+      done(0, { type: "custom_tool_call", id: "ct", call_id: "a", name: "sh", input: "ls -l" }),
+      completed(),
+    ],
+    "wire_order",
+  ],
+  "has reasoning as text": [
+    [
+      added(0, { type: "reasoning", id: "rs", summary: [] }),
+      event("reasoning_text.delta", { output_index: 0, content_index: 0, delta: "Hm" }),
+      event("reasoning_text.done", { output_index: 0, content_index: 0, text: "Hm" }),
+      done(0, {
+        type: "reasoning",
+        id: "rs",
+        summary: [],
+        content: [{ type: "reasoning_text", text: "Hm" }],
+      }),
+      completed(),
+    ],
+    "stop",
+    { thinking: "Hm" },
+  ],
+  "goes on after the end of a part": [
+    [
+      added(0, message("m")),
+      text(0, 0, "Hi"),
+      event("output_text.done", { output_index: 0, content_index: 0, text: "Hi" }),
+      text(0, 0, "!"),
+    ],
+    "wire_order",
+    "Hi",
+  ],
+  "begins an item in the place of one that has not ended": [
+    [added(0, message("m")), text(0, 0, "Hi"), added(0, message("n"))],
+    "wire_order",
+    "Hi",
+  ],
+  "sends text for a call": [[added(0, call("a", "")), text(0, 0, "Hi")], "wire_order"],
+  "has an event without a type": [[{ delta: "Hi" }, completed()], "malformed_frame"],
+  "has events that nobody knows": [
+    [
+      { type: "keepalive" },
+      event("new_thing", { x: 1 }),
+      completed([message("m", "Hi")]),
+      "[DONE]",
+    ],
+    "stop",
+    "Hi",
+  ],
+  "ends by [DONE] without its end": [
+    [added(0, message("m")), text(0, 0, "Hi"), "[DONE]"],
+    "truncated",
+    "Hi",
+  ],
+};
+
+for (const [name, [payloads, ...expected]] of Object.entries(VERDICTS)) {
+  Deno.test(`OpenAiResponsesAdapter gives its verdict when the response ${name}`, () => {
+    assertEquals(verdictOf(payloads), expected);
+  });
+}
+
+const ERRORS: Readonly<Record<string, readonly [unknown, string, unknown]>> = {
+  "flat": [
+    { type: "error", code: "server_error", message: "Gone", param: null },
+    "Gone",
+    { providerErrorType: "server_error" },
+  ],
+  "nested": [
+    { type: "error", error: { type: "overloaded", code: "busy", message: "Later" } },
+    "Later",
+    { providerErrorType: "overloaded" },
+  ],
+  "without a type": [{ error: { message: "Later", code: 503 } }, "Later", { status: 503 }],
+  "in the response": [
+    event("failed", {
+      response: { status: "failed", error: { code: "rate_limit_exceeded", message: "Slow down" } },
+    }),
+    "Slow down",
+    { providerErrorType: "rate_limit_exceeded" },
+  ],
+};
+
+for (const [name, [payload, errorMessage, errorDetails]] of Object.entries(ERRORS)) {
+  Deno.test(`OpenAiResponsesAdapter keeps an error that is ${name}`, () => {
+    const result = messageOf(create(), [added(0, message("m")), text(0, 0, "Hi"), payload]);
+
+    assertEquals(result.content, [{ type: "text", text: "Hi" }]);
+    assert(result.stopReason === "error");
+    assertEquals(result.errorCode, "provider_error");
+    assertEquals(result.errorMessage, errorMessage);
+    assertEquals(result.errorDetails, errorDetails);
+  });
+}
+
+Deno.test("OpenAiResponsesAdapter keeps the items for the next turn, encrypted reasoning among them", () => {
+  const reasoning = { type: "reasoning", id: "rs", summary: [], encrypted_content: "secret" };
+  const search = { type: "web_search_call", id: "ws", status: "completed" };
+  const answer = message("m", "Hi");
+
+  const result = messageOf(create(), [
+    added(0, { ...reasoning, encrypted_content: "early" }),
+    done(0, reasoning),
+    done(1, search),
+    done(2, answer),
+    // Some servers leave it out here.
+    completed([{ ...reasoning, encrypted_content: null }, search, answer]),
+  ]);
+
+  assertEquals(result.content, [{ type: "text", text: "Hi" }]);
+  assertEquals(result.providerReplay, {
+    api: "openai-responses",
+    data: { id: "resp_1", output: [reasoning, search, answer] as JsonValue[] },
+  });
+});
+
+Deno.test("OpenAiResponsesAdapter streams the parts of each kind as they come", () => {
+  const events = eventsOf(create(), [
+    added(0, { type: "reasoning", id: "rs", summary: [] }),
+    event("reasoning_summary_text.delta", { output_index: 0, summary_index: 0, delta: "So" }),
+    event("reasoning_summary_text.delta", { output_index: 0, summary_index: 1, delta: "Hm" }),
+    added(1, call("a", "")),
+    event("reasoning_summary_text.done", { output_index: 0, summary_index: 0, text: "So" }),
+    event("reasoning_summary_text.done", { output_index: 0, summary_index: 1, text: "Hm" }),
+    args(1, "{}"),
+    done(1, call("a", "{}")),
+    completed(),
+  ]);
+
+  assertEquals(events.map(({ type }) => type), [
+    "start",
+    "thinking_start",
+    "thinking_delta",
+    "thinking_end",
+    "thinking_start",
+    "thinking_delta",
+    "thinking_end",
+    "tool_call_start",
+    "tool_call_delta",
+    "tool_call_end",
+    "done",
+  ]);
+});
+
+Deno.test("OpenAiResponsesAdapter leaves Object.prototype alone", () => {
+  verdictOf([
+    JSON.parse(
+      '{"type":"response.output_item.added","output_index":"__proto__","item":' +
+        '{"type":"reasoning","id":"__proto__","summary":[],"__proto__":{"polluted":1}}}',
+    ),
+    completed(),
+  ]);
+
+  assertEquals(({} as Record<string, unknown>).polluted, undefined);
+});
