@@ -96,6 +96,8 @@ class OpenAiChatAdapter extends WireAdapter {
     if (isPlainObject(usage)) {
       this.#hasUsage = true;
       this.blocks.usage = readOpenAiUsage(usage);
+    } else if (isPlainObject(payload.x_groq)) {
+      this.#usageBeside(payload.x_groq.usage);
     }
     if (isError(error)) throw readOpenAiError(error);
     if (choices === undefined || choices === null) {
@@ -165,7 +167,7 @@ class OpenAiChatAdapter extends WireAdapter {
 
   #choice(choice: Fields): void {
     const { finish_reason, usage, error } = choice;
-    if (isPlainObject(usage) && !this.#hasUsage) this.blocks.usage = readOpenAiUsage(usage);
+    this.#usageBeside(usage);
     const delta = choice.delta ?? this.#wholeMessage(choice.message);
     if (delta !== undefined && delta !== null) {
       if (!isPlainObject(delta)) throw malformed("Expected a delta to be an object");
@@ -175,6 +177,11 @@ class OpenAiChatAdapter extends WireAdapter {
     if (finish_reason === undefined || finish_reason === null || finish_reason === "") return;
     if (typeof finish_reason !== "string") throw malformed("Expected finish_reason to be a string");
     this.#finishWith(finish_reason);
+  }
+
+  /** Usage where some servers put it; that of the chunk itself goes before. */
+  #usageBeside(usage: unknown): void {
+    if (isPlainObject(usage) && !this.#hasUsage) this.blocks.usage = readOpenAiUsage(usage);
   }
 
   /** A message instead of a delta: the whole answer, or what was streamed once more. */

@@ -293,6 +293,60 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     "I won't.",
   ],
   "stops by a refusal": [[chunk({ content: "No" }), chunk({}, "refusal")], "refusal", "No"],
+  "has a bare fragment before any call": [
+    [calls({ arguments: "{}" }), TOOL_CALLS],
+    "ambiguous_tool_call",
+  ],
+  "has a bare fragment beside another call": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: "{" }),
+      calls({ index: 1, id: "b", name: "g", arguments: "{}" }, { arguments: "}" }),
+      TOOL_CALLS,
+    ],
+    "ambiguous_tool_call",
+  ],
+  "has bare fragments that add nothing": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: "{}" }, {
+        id: "b",
+        name: "g",
+        arguments: "{}",
+      }),
+      calls({ arguments: "" }, { arguments: null }),
+      TOOL_CALLS,
+    ],
+    "tool_use",
+    { f: {}, id: "a" },
+    { g: {}, id: "b" },
+  ],
+  "renumbers a call in every fragment, the empty last one too": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: "" }),
+      calls({ index: 0, id: "b", arguments: '{"x":1}' }),
+      calls({ index: 0, id: "c", arguments: "" }),
+      TOOL_CALLS,
+    ],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "sends text after an object of arguments": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: { x: 1 } }),
+      calls({ index: 0, arguments: "\n" }),
+      calls({ index: 0, arguments: "{}" }),
+      TOOL_CALLS,
+    ],
+    "invalid_tool_arguments",
+  ],
+  "thinks in another field than before": [
+    [
+      chunk({ reasoning_content: "a", reasoning: "x" }),
+      chunk({ reasoning: "b" }),
+      STOP,
+    ],
+    "stop",
+    { thinking: "ab" },
+  ],
   "is filtered": [
     [chunk({ content: "Well" }), chunk({}, "content_filter"), STOP],
     "content_filter",
@@ -548,4 +602,49 @@ Deno.test("OpenAiChatAdapter labels the message with what the wire says, or the 
 
   assertEquals([named.provider, named.model, named.timestamp], ["router", "m", 5]);
   assertEquals(unnamed.model, "fallback");
+});
+
+const MALFORMED: readonly unknown[] = [
+  null,
+  "text",
+  { choices: {} },
+  { choices: [1] },
+  chunk([]),
+  chunk({ content: {} }),
+  chunk({ content: [1] }),
+  chunk({ content: [{ type: "text", text: 1 }] }),
+  chunk({ refusal: true }),
+  chunk({ reasoning: {} }),
+  chunk({ reasoning_details: {} }),
+  chunk({ reasoning_details: [1] }),
+  chunk({ tool_calls: {} }),
+  chunk({ tool_calls: [null] }),
+  chunk({ tool_calls: [{ index: 0, function: [] }] }),
+  chunk({ tool_calls: [{ index: {}, function: {} }] }),
+  chunk({ tool_calls: [{ index: 0, id: true, function: {} }] }),
+  chunk({ tool_calls: [{ index: 0, function: { name: 1 } }] }),
+  { choices: [{ index: 0, delta: {}, finish_reason: 1 }] },
+];
+
+for (const payload of MALFORMED) {
+  Deno.test(`OpenAiChatAdapter refuses the frame ${JSON.stringify(payload)}`, () => {
+    const verdict = verdictOf([chunk({ content: "Hi" }), payload, STOP]);
+
+    assertEquals(verdict, ["malformed_frame", "Hi"]);
+  });
+}
+
+Deno.test("OpenAiChatAdapter reads usage that stands beside the choices", () => {
+  const usage = { prompt_tokens: 4, completion_tokens: 1, total_tokens: 5 };
+  const message = messageOf(create(), [{ choices: [], x_groq: { usage } }, STOP]);
+
+  assertEquals(message.usage.totalTokens, 5);
+});
+
+Deno.test("OpenAiChatAdapter keeps nothing for the next turn that nests too deep to be written", () => {
+  const deep = JSON.parse('{"a":'.repeat(5_000) + "1" + "}".repeat(5_000));
+  const message = messageOf(create(), [chunk({ content: "Hi", annotations: [deep] }), STOP]);
+
+  assertEquals(message.stopReason, "stop");
+  assertEquals(message.providerReplay, undefined);
 });

@@ -370,6 +370,36 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     "stop",
     { thinking: "Hm" },
   ],
+  "has an object as the arguments, after deltas that spell it": [
+    [added(0, call("a", "")), args(0, '{"x":1}'), done(0, call("a", { x: 1 })), completed()],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "has an object as the arguments, after deltas that spell another": [
+    [added(0, call("a", "")), args(0, '{"x":1}'), done(0, call("a", { x: 2 })), completed()],
+    "wire_order",
+  ],
+  "has an array as the arguments": [
+    [done(0, call("a", [1])), completed()],
+    "invalid_tool_arguments",
+  ],
+  "has a part that the repeat of its item lacks": [
+    [
+      added(0, message("m")),
+      text(0, 0, "Hi"),
+      text(0, 1, "Ho"),
+      done(0, message("m", "Hi")),
+      completed(),
+    ],
+    "wire_order",
+    "Hi",
+    "Ho",
+  ],
+  "ends an item at another position than it has": [
+    [added(1, message("m")), text(1, 0, "Hi"), done(0, message("m", "Hi")), completed()],
+    "wire_order",
+    "Hi",
+  ],
   "goes on after the end of a part": [
     [
       added(0, message("m")),
@@ -502,4 +532,41 @@ Deno.test("OpenAiResponsesAdapter leaves Object.prototype alone", () => {
   ]);
 
   assertEquals(({} as Record<string, unknown>).polluted, undefined);
+});
+
+const MALFORMED: readonly unknown[] = [
+  null,
+  [],
+  { no: "type" },
+  event("output_item.added", { item: "m" }),
+  event("output_item.added", { item: {} }),
+  event("output_item.done", { item: null }),
+  event("content_part.added", { output_index: 0, part: 1 }),
+  event("output_text.delta", { output_index: 0, delta: 1 }),
+  event("output_text.delta", { output_index: {}, delta: "Hi" }),
+  event("output_text.done", { output_index: 0, text: 1 }),
+  event("output_item.done", { output_index: 0, item: { type: "message", content: [1] } }),
+  event("output_item.added", { output_index: 1, item: call("a", "", { name: 1 }) }),
+  completed([1]),
+  completed([{}]),
+];
+
+for (const payload of MALFORMED) {
+  Deno.test(`OpenAiResponsesAdapter refuses the frame ${JSON.stringify(payload)}`, () => {
+    const verdict = verdictOf([added(0, message("m")), text(0, 0, "Hi"), payload, completed()]);
+
+    assertEquals(verdict, ["malformed_frame", "Hi"]);
+  });
+}
+
+Deno.test("OpenAiResponsesAdapter takes as long for many items as they are many", () => {
+  const items = Array.from({ length: 20_000 }, (_, at) => ({ type: "compaction", id: `c${at}` }));
+  const others = items.map(({ id }) => ({ type: "compaction", id: `other_${id}` }));
+
+  const result = messageOf(create(), [
+    ...items.map((item, at) => done(at, item)),
+    completed(others),
+  ]);
+
+  assertEquals(result.stopReason, "stop");
 });
