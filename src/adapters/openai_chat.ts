@@ -58,6 +58,41 @@ const MAX_REPLAY_DEPTH = 1_000;
  * servers that imitate it.
  *
  * Its payloads are the decoded chunks, and `"[DONE]"`. Only the first choice is read.
+ *
+ * This wire ends no tool call by itself: a call is whole once the response has said why it stopped.
+ * A response that never says so is `truncated`, even if it ends with `[DONE]`.
+ *
+ * What the next turn has to send back beside the content is in `providerReplay`, by the names of the
+ * wire: `reasoning_field` (where the reasoning stood), `reasoning_details`, `audio`, `images`,
+ * `annotations`, `citations`, other `parts` of the content, and `tool_calls` with the fields that are
+ * not the standard's. A custom tool's input is under `input` in the call's arguments.
+ *
+ * @param options What the wire does not say.
+ * @returns An adapter that has seen nothing.
+ * @throws {TypeError} An option is of the wrong kind.
+ * @throws {RangeError} A limit is out of range.
+ *
+ * @example The events of an official client's chunks
+ * ```ts
+ * import type { StreamEvent } from "@agent-stream/validator";
+ * import { createOpenAiChatAdapter } from "@agent-stream/validator/openai";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const chunks = [
+ *   { model: "m", choices: [{ index: 0, delta: { content: "Hello" }, finish_reason: null }] },
+ *   { model: "m", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+ * ];
+ *
+ * const events: StreamEvent[] = [];
+ * const adapter = createOpenAiChatAdapter();
+ * for (const chunk of chunks) adapter.push(chunk, (event) => events.push(event));
+ * adapter.end((event) => events.push(event));
+ *
+ * assertEquals(
+ *   events.map(({ type }) => type),
+ *   ["start", "text_start", "text_delta", "text_end", "done"],
+ * );
+ * ```
  */
 export function createOpenAiChatAdapter(options: AdapterOptions = {}): Adapter {
   return new OpenAiChatAdapter(options);

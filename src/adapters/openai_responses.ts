@@ -67,7 +67,40 @@ const ARGUMENTS = "arguments";
 /**
  * Creates an adapter of one streamed response of the Responses API.
  *
- * Its payloads are the decoded events.
+ * Its payloads are the decoded events. This wire says everything more than once, and what it repeats
+ * must agree: a delta that was lost, or an item that nothing confirms, ends in `wire_order`.
+ *
+ * Each part of a message and each part of a reasoning summary is a block of its own. The items
+ * themselves, as the wire repeated them, are in `providerReplay` (`id` of the response, and `output`),
+ * encrypted reasoning and the calls of the provider's own tools among them. A custom tool's input is
+ * under `input` in the call's arguments. A response that waits for what the events cannot express,
+ * such as an approval, ends in `paused`.
+ *
+ * @param options What the wire does not say.
+ * @returns An adapter that has seen nothing.
+ * @throws {TypeError} An option is of the wrong kind.
+ * @throws {RangeError} A limit is out of range.
+ *
+ * @example The events of an official client's events
+ * ```ts
+ * import type { StreamEvent } from "@agent-stream/validator";
+ * import { createOpenAiResponsesAdapter } from "@agent-stream/validator/openai";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const item = { type: "message", id: "msg_1", content: [{ type: "output_text", text: "Hello" }] };
+ *
+ * const events: StreamEvent[] = [];
+ * const adapter = createOpenAiResponsesAdapter();
+ * const emit = (event: StreamEvent) => events.push(event);
+ * adapter.push({ type: "response.output_item.done", output_index: 0, item }, emit);
+ * adapter.push({ type: "response.completed", response: { status: "completed" } }, emit);
+ * adapter.end(emit);
+ *
+ * assertEquals(
+ *   events.map(({ type }) => type),
+ *   ["start", "text_start", "text_delta", "text_end", "done"],
+ * );
+ * ```
  */
 export function createOpenAiResponsesAdapter(options: AdapterOptions = {}): Adapter {
   return new OpenAiResponsesAdapter(options);
