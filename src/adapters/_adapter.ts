@@ -1,50 +1,21 @@
-import type { AssistantErrorDetails, StreamEvent } from "../types.ts";
+import type { StreamEventLimits } from "../stream_event_validator.ts";
+import type { AssistantErrorCode, AssistantErrorDetails, StreamEvent } from "../types.ts";
 
-/**
- * What went wrong with a response, for a program to act on; the `errorCode` of a failed message.
- *
- * | code | meaning | can a retry help? |
- * |---|---|---|
- * | `truncated` | the body ended before the response did | yes |
- * | `malformed_frame` | a frame that is not what the wire format promises | yes |
- * | `wire_order` | frames that cannot follow each other, or contradict each other | yes |
- * | `ambiguous_tool_call` | a fragment that cannot be told to which tool call it belongs | yes |
- * | `invalid_tool_arguments` | a tool call whose arguments are not one JSON object | yes |
- * | `missing_tool_call` | the response stopped for tool calls and has none | yes |
- * | `output_limit` | the output limit cut a tool call | with a higher limit |
- * | `content_filter` | a filter stopped the response | with other input |
- * | `refusal` | the model stopped by refusing | with other input |
- * | `paused` | the response waits for something that the events cannot express | by continuing it |
- * | `unknown_stop_reason` | a reason to stop that nobody knows | perhaps |
- * | `provider_error` | the provider said that it failed | see `errorDetails` |
- * | `http_error` | a status that is not OK | see `errorDetails` |
- * | `network_error` | the connection broke | yes |
- * | `idle_timeout` | no byte came for too long | yes |
- * | `limit_exceeded` | more than the limits allow | no |
- * | `aborted` | somebody aborted it | no |
- */
-export type AssistantErrorCode =
-  | "truncated"
-  | "malformed_frame"
-  | "wire_order"
-  | "ambiguous_tool_call"
-  | "invalid_tool_arguments"
-  | "missing_tool_call"
-  | "output_limit"
-  | "content_filter"
-  | "refusal"
-  | "paused"
-  | "unknown_stop_reason"
-  | "provider_error"
-  | "http_error"
-  | "network_error"
-  | "idle_timeout"
-  | "limit_exceeded"
-  | "aborted";
+export type { AssistantErrorCode };
+
+/** How much one response may hold. Each limit may be `Infinity`. */
+export interface AdapterLimits extends StreamEventLimits {
+  /**
+   * What may wait for an earlier block to end, in UTF-16 code units.
+   *
+   * @default {16_777_216}
+   */
+  readonly waitingLength?: number;
+}
 
 /** Options of every adapter. */
 export interface AdapterOptions {
-  /** Who serves the response, where the wire does not say. */
+  /** Who serves the response. */
   readonly provider?: string;
   /**
    * The model, where the wire does not say.
@@ -53,23 +24,19 @@ export interface AdapterOptions {
    */
   readonly model?: string;
   /**
-   * Gives the timestamp of the message, in Unix milliseconds.
+   * Gives the timestamp of the message, in Unix milliseconds; asked once.
    *
    * @default {Date.now}
    */
   readonly now?: () => number;
   /**
-   * Makes an id for a tool call that comes without one; unique within the response.
+   * Makes an id for a tool call that comes without one.
    *
    * @default {() => `call_${crypto.randomUUID()}`}
    */
   readonly createId?: () => string;
-  /**
-   * How much may wait for the block before it to end, in UTF-16 code units.
-   *
-   * @default {16_777_216}
-   */
-  readonly maxWaiting?: number;
+  /** How much the response may hold. A response that holds more ends in an `error` event. */
+  readonly limits?: AdapterLimits;
 }
 
 /** Takes an event. */
@@ -77,7 +44,8 @@ export type Emit = (event: StreamEvent) => void;
 
 /**
  * Turns the decoded payloads of one response into events. Whatever comes in, what comes out is a legal
- * stream with one `start` and one terminal event, which is the last.
+ * stream with one `start` and one terminal event, which is the last. It throws nothing but what `emit`
+ * throws.
  */
 export interface Adapter {
   /** Whether the terminal event was emitted; nothing follows it. */
@@ -92,9 +60,20 @@ export interface Adapter {
 
 /** Ends a response with an `error` event. Thrown within adapters only. */
 export class AdapterError extends Error {
+  /** Always `"AdapterError"`. */
+  override readonly name: string = "AdapterError";
+  /** What went wrong, for a program to act on. */
   readonly code: AssistantErrorCode;
+  /** What else is known of it. */
   readonly details: AssistantErrorDetails | undefined;
 
+  /**
+   * Creates the error.
+   *
+   * @param code What went wrong, for a program to act on.
+   * @param message What went wrong, for a person to read.
+   * @param details What else is known of it.
+   */
   constructor(code: AssistantErrorCode, message: string, details?: AssistantErrorDetails) {
     super(message);
     this.code = code;

@@ -1,28 +1,31 @@
 import { DeltaText } from "../_delta_text.ts";
-import { copyJson, isPlainObject } from "../_json.ts";
+import { copyJson, isPlainObject, kindOf } from "../_json.ts";
 import { quote } from "../_quote.ts";
 import type {
   AssistantContent,
+  AssistantErrorCode,
+  AssistantErrorDetails,
   FailedStopReason,
   JsonObject,
-  JsonValue,
   ProviderReplay,
   SuccessfulStopReason,
   Usage,
 } from "../types.ts";
-import {
-  AdapterError,
-  type AdapterOptions,
-  type AssistantErrorCode,
-  type Emit,
-} from "./_adapter.ts";
-import type { AssistantErrorDetails } from "../types.ts";
+import { AdapterError, type AdapterLimits, type AdapterOptions, type Emit } from "./_adapter.ts";
 
 /** What the default validator takes; a stream beyond it would not be legal. */
-const MAX_BLOCKS = 10_000;
-const MAX_MESSAGE_LENGTH = 67_108_864;
-const MAX_DEPTH = 1_000;
-const DEFAULT_MAX_WAITING = 16_777_216;
+const DEFAULT_LIMITS: Readonly<Required<AdapterLimits>> = {
+  contentBlocks: 10_000,
+  messageLength: 67_108_864,
+  argumentsDepth: 1_000,
+  waitingLength: 16_777_216,
+};
+
+/** The longest string that every engine can hold, in UTF-16 code units: V8's bound, the lowest. */
+const MAX_STRING_LENGTH = 2 ** 29 - 24;
+
+/** How often `createId` is asked for an id that is not taken. */
+const ID_ATTEMPTS = 8;
 
 const NO_USAGE: Usage = {
   input: 0,
@@ -46,6 +49,8 @@ class Block implements SerializedBlock {
   readonly kind: AssistantContent["type"];
   isClosed = false;
   isStarted = false;
+  /** Whether it appears even if it stays empty. */
+  isKept = false;
   readonly delta = new DeltaText();
   /** What was not emitted yet. */
   waiting: string[] = [];
@@ -62,6 +67,11 @@ class Block implements SerializedBlock {
   get text(): string {
     return this.delta + this.half;
   }
+
+  /** Whether there is nothing to say of it. */
+  get isEmpty(): boolean {
+    return this.kind !== "tool_call" && !this.isKept && this.delta.pieces === 0;
+  }
 }
 
 /**
@@ -69,14 +79,17 @@ class Block implements SerializedBlock {
  * comes for a later block waits, within a bound.
  */
 export class BlockSerializer {
-  /** What the message will say beside its content. */
+  /** Who serves the response. */
   provider: string;
+  /** The model that answers. */
   model: string;
+  /** The tokens so far. */
   usage: Usage = NO_USAGE;
   /** Where events go. */
   emit!: Emit;
-  readonly #options: AdapterOptions;
-  readonly #maxWaiting: number;
+  readonly #limits: Readonly<Required<AdapterLimits>>;
+  readonly #newId: () => unknown;
+  readonly #timestamp: number;
   readonly #content: AssistantContent[] = [];
   readonly #ids = new Set<string>();
   /** The blocks whose end was not emitted; the first is the one that is open. */
@@ -87,17 +100,29 @@ export class BlockSerializer {
   #waiting = 0;
   #phase: "idle" | "streaming" | "terminal" = "idle";
 
+  /**
+   * Creates the serializer of one response.
+   *
+   * @param options The adapter's options.
+   * @param provider Who serves the response, where the options do not say.
+   * @throws {TypeError} An option is of the wrong kind.
+   * @throws {RangeError} A limit is neither a whole number from 0 on nor `Infinity`.
+   */
   constructor(options: AdapterOptions, provider: string) {
-    const { maxWaiting = DEFAULT_MAX_WAITING } = options;
-    if (Number.isNaN(maxWaiting) || maxWaiting < 0) {
-      throw new RangeError(`Expected maxWaiting to be from 0 on, received ${maxWaiting}`);
+    const { now = Date.now, createId = () => `call_${crypto.randomUUID()}` } = options;
+    this.#limits = readLimits(options.limits ?? {});
+    this.#newId = createId;
+    this.#timestamp = now();
+    if (!Number.isFinite(this.#timestamp)) {
+      throw new TypeError(
+        `Expected now() to return a finite number, received ${kindOf(this.#timestamp)}`,
+      );
     }
-    this.#options = options;
-    this.#maxWaiting = maxWaiting;
     this.provider = options.provider ?? provider;
     this.model = options.model ?? "unknown";
   }
 
+  /** Whether the terminal event was emitted. Whatever is called after that changes nothing. */
   get isFinished(): boolean {
     return this.#phase === "terminal";
   }
@@ -114,38 +139,47 @@ export class BlockSerializer {
     this.emit({ type: "start" });
   }
 
-  /** Takes a block that the wire opens. One that stays empty never appears. */
+  /**
+   * Takes a block that the wire opens. Text or reasoning that stays empty never appears.
+   *
+   * @throws {AdapterError} It is one more than the limit.
+   */
   open(kind: AssistantContent["type"]): SerializedBlock {
-    if (++this.#opened > MAX_BLOCKS) {
-      throw new AdapterError("limit_exceeded", `Expected at most ${MAX_BLOCKS} blocks`);
+    const { contentBlocks } = this.#limits;
+    if (++this.#opened > contentBlocks) {
+      throw new AdapterError("limit_exceeded", `Expected at most ${contentBlocks} blocks`);
     }
     const block = new Block(kind);
     this.#blocks.push(block);
     return block;
   }
 
-  /** Takes what is known of a tool call; what was known before stays. */
-  identify(handle: SerializedBlock, id: string | undefined, name: string | undefined): void {
-    const block = handle as Block;
-    block.id ??= id;
-    block.name ??= name;
+  /** Lets a block appear even if it stays empty, since something else hangs on it. */
+  keep(handle: SerializedBlock): void {
+    (handle as Block).isKept = true;
     this.#advance();
   }
 
-  /** Takes more of a block's text. */
+  /** Takes what is known of a tool call; what was known before stays. */
+  identify(handle: SerializedBlock, id: string | undefined, name: string | undefined): void {
+    const block = handle as Block;
+    block.id ??= id || undefined;
+    block.name ??= name || undefined;
+    this.#advance();
+  }
+
+  /**
+   * Takes more of a block's text; an empty piece says nothing.
+   *
+   * @throws {AdapterError} The block was closed, or it is more than a limit.
+   */
   append(handle: SerializedBlock, text: string): void {
-    if (text === "") return;
+    if (text === "" || this.isFinished) return;
     const block = handle as Block;
     if (block.isClosed) {
       throw new AdapterError("wire_order", "Expected nothing more for a block after its end");
     }
-    this.#length += text.length;
-    if (this.#length > MAX_MESSAGE_LENGTH) {
-      throw new AdapterError(
-        "limit_exceeded",
-        `Expected at most ${MAX_MESSAGE_LENGTH} UTF-16 code units in a message`,
-      );
-    }
+    this.count(text.length);
     let piece = block.half + text;
     // A pair that comes in two pieces goes out in one: half of it does not survive UTF-8.
     const last = piece.charCodeAt(piece.length - 1);
@@ -157,9 +191,26 @@ export class BlockSerializer {
     this.#advance();
   }
 
-  /** Takes the end of a block of text or reasoning. */
+  /**
+   * Counts what is kept beside the content, such as a signature, towards the length of the message.
+   *
+   * @throws {AdapterError} It is more than the limit.
+   */
+  count(length: number): void {
+    const { messageLength } = this.#limits;
+    this.#length += length;
+    if (this.#length > messageLength) {
+      throw new AdapterError(
+        "limit_exceeded",
+        `Expected at most ${messageLength} UTF-16 code units in a message`,
+      );
+    }
+  }
+
+  /** Takes the end of a block. */
   close(handle: SerializedBlock): void {
     const block = handle as Block;
+    if (block.kind === "tool_call") return this.closeToolCall(block);
     if (block.isClosed) return;
     this.#putHalf(block);
     block.isClosed = true;
@@ -169,8 +220,9 @@ export class BlockSerializer {
   /**
    * Takes the end of a tool call: the wire said that it is whole.
    *
-   * @param value Its arguments, where they did not come as text; only for a call without any.
-   * @throws {AdapterError} The arguments are not a JSON object, or the call has no name.
+   * @param value Its arguments, where they came as an object instead of as text.
+   * @throws {AdapterError} The arguments are not a JSON object, or came in both ways, or the call has
+   * no name.
    */
   closeToolCall(handle: SerializedBlock, value?: JsonObject): void {
     const block = handle as Block;
@@ -179,24 +231,24 @@ export class BlockSerializer {
     if (block.name === undefined) {
       throw new AdapterError("ambiguous_tool_call", "Expected a tool call to have a name");
     }
-    block.arguments = value ?? parseArguments(block);
-    if (copyJson("arguments", block.arguments, MAX_DEPTH).tooDeep) {
-      throw new AdapterError(
-        "limit_exceeded",
-        `Expected the arguments of tool ${
-          quote(block.name)
-        } to nest at most ${MAX_DEPTH} levels deep`,
-      );
-    }
+    block.arguments = this.#readArguments(block, block.name, value);
     block.id ??= this.#createId();
     block.isClosed = true;
     this.#advance();
   }
 
-  /** Ends the response. Every tool call must be closed; a call makes the reason `tool_use`. */
+  /**
+   * Ends the response: the reason follows the content, except downwards. A call makes `stop` to
+   * `tool_use`, and `length` stays.
+   *
+   * @throws {AdapterError} A tool call is open, or the response stopped for one and has none.
+   */
   finish(reason: SuccessfulStopReason, replay?: ProviderReplay): void {
+    if (this.isFinished) return;
+    this.start();
     for (const block of this.#blocks.slice(this.#head)) {
       if (block.kind !== "tool_call") this.close(block);
+      else if (!block.isClosed) throw openCall(block, reason);
     }
     const hasCall = this.#content.some((block) => block.type === "tool_call");
     if (reason === "tool_use" && !hasCall) {
@@ -219,7 +271,11 @@ export class BlockSerializer {
     });
   }
 
-  /** Breaks the response off, with what is safe of it. */
+  /**
+   * Breaks the response off, with what is safe of it: closed blocks, and text and reasoning as far as
+   * they came. Closed calls stay, since their wire said that they were whole; an open one goes, and
+   * with it what waits for its end.
+   */
   fail(
     reason: FailedStopReason,
     code: AssistantErrorCode,
@@ -248,50 +304,102 @@ export class BlockSerializer {
 
   #base() {
     const { provider, model, usage } = this;
-    const timestamp = (this.#options.now ?? Date.now)();
-    return { role: "assistant" as const, provider, model, usage, timestamp };
+    return { role: "assistant" as const, provider, model, usage, timestamp: this.#timestamp };
   }
 
+  /** Makes an id that no call so far has, whatever `createId` does. */
   #createId(): string {
-    const create = this.#options.createId ?? (() => `call_${crypto.randomUUID()}`);
-    const id = create();
-    if (typeof id !== "string" || id === "") {
-      throw new TypeError("Expected createId to return a string that is not empty");
+    let id = "";
+    for (let i = 0; i < ID_ATTEMPTS; i++) {
+      const made = this.#newId();
+      if (typeof made !== "string" || made === "") {
+        throw new TypeError(
+          `Expected createId() to return a non-empty string, received ${
+            made === "" ? "an empty one" : kindOf(made)
+          }`,
+        );
+      }
+      id = made;
+      if (!this.#isTaken(id)) return id;
     }
-    return id;
+    let count = 2;
+    while (this.#isTaken(`${id}_${count}`)) count++;
+    return `${id}_${count}`;
+  }
+
+  #isTaken(id: string): boolean {
+    return this.#ids.has(id) || this.#blocks.some((block) => block.id === id);
+  }
+
+  #readArguments(block: Block, name: string, value: JsonObject | undefined): JsonObject {
+    const refuse = (code: AssistantErrorCode, what: string) =>
+      new AdapterError(code, `Expected the arguments of tool ${quote(name)} ${what}`);
+    const { argumentsDepth } = this.#limits;
+    const { pieces } = block.delta;
+    if (value !== undefined && pieces > 0) {
+      throw refuse("invalid_tool_arguments", "as text or as an object, received both");
+    }
+    let args: unknown = value ?? {};
+    if (pieces > 0) {
+      try {
+        args = JSON.parse(String(block.delta));
+      } catch {
+        // The engine's message quotes the text, so it goes no further.
+        throw refuse("invalid_tool_arguments", "to be valid JSON");
+      }
+    }
+    if (!isPlainObject(args)) {
+      throw refuse("invalid_tool_arguments", `to be a JSON object, received ${kindOf(args)}`);
+    }
+    const copy = copyJson("arguments", args, argumentsDepth);
+    if (copy.tooDeep) {
+      throw refuse("limit_exceeded", `to nest at most ${argumentsDepth} levels deep`);
+    }
+    if (copy.notJson) throw refuse("invalid_tool_arguments", "to hold nothing but JSON");
+    return args as JsonObject;
   }
 
   #putHalf(block: Block): void {
     const { half } = block;
     block.half = "";
-    if (half !== "") this.#put(block, half);
+    if (half === "") return;
+    block.delta.append(half);
+    if (block.isStarted) {
+      this.#emitDelta(block, half);
+    } else {
+      this.#waiting++;
+      block.waiting.push(half);
+    }
   }
 
   #put(block: Block, piece: string): void {
-    block.delta.append(piece);
     if (block.isStarted) {
+      block.delta.append(piece);
       this.#emitDelta(block, piece);
       return;
     }
-    this.#waiting += piece.length;
-    if (this.#waiting > this.#maxWaiting) {
+    const { waitingLength } = this.#limits;
+    if (this.#waiting + piece.length > waitingLength) {
       throw new AdapterError(
         "limit_exceeded",
-        `Expected at most ${this.#maxWaiting} UTF-16 code units to wait for an earlier block`,
+        `Expected at most ${waitingLength} UTF-16 code units to wait for an earlier block`,
       );
     }
+    this.#waiting += piece.length;
+    block.delta.append(piece);
     block.waiting.push(piece);
   }
 
   /** Emits whatever can be, from the first block on that has not ended. */
   #advance(): void {
+    if (this.isFinished) return;
+    this.start();
     for (;;) {
       const block = this.#blocks[this.#head];
       if (!block) break;
-      const isEmpty = block.kind !== "tool_call" && block.delta.pieces === 0;
-      if (!isEmpty && !this.#begin(block)) return;
+      if (!block.isEmpty && !this.#begin(block)) return;
       if (!block.isClosed) return;
-      if (!isEmpty) this.#end(block);
+      if (!block.isEmpty) this.#end(block);
       this.#head++;
     }
     this.#blocks = [];
@@ -352,18 +460,21 @@ export class BlockSerializer {
    * Returns the block that stays open.
    */
   #salvage(): AssistantContent | undefined {
-    const blocks = this.#blocks.slice(this.#head).filter((block) =>
-      block.isClosed || block.isStarted || (block.kind !== "tool_call" && block.text !== "")
-    );
-    this.#blocks = blocks;
+    const blocks = this.#blocks.slice(this.#head).filter((block) => {
+      if (block.kind === "tool_call") {
+        return block.isStarted || (block.isClosed && !this.#ids.has(block.id as string));
+      }
+      this.#putHalf(block);
+      return !block.isEmpty;
+    });
+    this.#blocks = [];
     this.#head = 0;
     for (const block of blocks) {
+      // An open call cannot be ended, so what waits behind it is lost with it.
       if (block.kind === "tool_call" && !block.isClosed) return undefined;
       if (block.kind === "tool_call" && !block.isStarted && this.#ids.has(block.id as string)) {
         continue;
       }
-      if (block.kind !== "tool_call") this.#putHalf(block);
-      if (block.kind !== "tool_call" && block.delta.pieces === 0) continue;
       this.#begin(block);
       if (!block.isClosed && block === blocks.at(-1)) return contentOf(block);
       this.#end(block);
@@ -388,22 +499,31 @@ function contentOf(block: Block): AssistantContent {
   }
 }
 
-function parseArguments(block: Block): JsonObject {
-  if (block.delta.pieces === 0) return {};
-  let value: JsonValue;
-  try {
-    value = JSON.parse(String(block.delta));
-  } catch {
-    throw new AdapterError(
-      "invalid_tool_arguments",
-      `Expected the arguments of tool ${quote(block.name as string)} to be valid JSON`,
-    );
-  }
-  if (!isPlainObject(value)) {
-    throw new AdapterError(
-      "invalid_tool_arguments",
-      `Expected the arguments of tool ${quote(block.name as string)} to be a JSON object`,
-    );
-  }
-  return value as JsonObject;
+function openCall(block: Block, reason: SuccessfulStopReason): AdapterError {
+  const tool = block.name === undefined ? "a tool call" : `the call of tool ${quote(block.name)}`;
+  return reason === "length"
+    ? new AdapterError("output_limit", `The output limit cut ${tool}`)
+    : new AdapterError("wire_order", `Expected the end of ${tool} before the end of the response`);
+}
+
+function readLimits(limits: AdapterLimits): Required<AdapterLimits> {
+  const read = (name: keyof AdapterLimits): number => {
+    const value = limits[name];
+    if (value === undefined) return DEFAULT_LIMITS[name];
+    if (typeof value !== "number") {
+      throw new TypeError(`Expected limit "${name}" to be a number, received ${kindOf(value)}`);
+    }
+    if (value !== Infinity && (!Number.isInteger(value) || value < 0)) {
+      throw new RangeError(
+        `Expected limit "${name}" to be a whole number from 0 on or Infinity, received ${value}`,
+      );
+    }
+    return value;
+  };
+  return {
+    contentBlocks: read("contentBlocks"),
+    messageLength: Math.min(read("messageLength"), MAX_STRING_LENGTH),
+    argumentsDepth: read("argumentsDepth"),
+    waitingLength: read("waitingLength"),
+  };
 }

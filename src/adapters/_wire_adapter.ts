@@ -1,3 +1,4 @@
+import { kindOf } from "../_json.ts";
 import type { ProviderReplay } from "../types.ts";
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
 import { type Adapter, AdapterError, type AdapterOptions, type Emit } from "./_adapter.ts";
@@ -62,12 +63,34 @@ export abstract class WireAdapter implements Adapter {
       ? error
       : new AdapterError("malformed_frame", `Unexpected frame: ${messageOf(error)}`);
     const reason = code === "aborted" ? "aborted" : "error";
-    this.blocks.fail(reason, code, message, details, this.replay());
+    let replay: ProviderReplay | undefined;
+    try {
+      replay = this.replay();
+    } catch {
+      // What failed before may fail again; the message matters more.
+    }
+    this.blocks.fail(reason, code, message, details, replay);
   }
 }
 
+/** What an error says, with what the engine hides behind it: `fetch failed` alone helps nobody. */
 function messageOf(error: unknown): string {
-  return error instanceof Error && error.message !== "" ? error.message : String(error);
+  try {
+    if (!(error instanceof Error)) return typeof error === "string" ? error : kindOf(error);
+    const { name, message, cause } = error;
+    const reason = cause instanceof Error && cause.message !== "" ? `: ${cause.message}` : "";
+    return `${message || name}${reason}`;
+  } catch {
+    return "an error that cannot be read";
+  }
+}
+
+function nameOf(error: unknown): unknown {
+  try {
+    return error instanceof Error ? error.name : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** What it means that a body failed. */
@@ -75,12 +98,15 @@ function errorOf(cause: unknown): AdapterError {
   if (cause instanceof AdapterError) return cause;
   const message = messageOf(cause);
   if (StreamDecodeError.is(cause)) {
-    return new AdapterError(
-      cause.code === "incomplete_frame" ? "truncated" : "malformed_frame",
-      message,
-    );
+    const code = cause.code === "incomplete_frame"
+      ? "truncated"
+      : cause.code === "line_too_long"
+      ? "limit_exceeded"
+      : "malformed_frame";
+    return new AdapterError(code, message);
   }
-  const name = cause instanceof Error ? cause.name : "";
+  const name = nameOf(cause);
   if (name === "AbortError") return new AdapterError("aborted", message);
-  return new AdapterError(name === "TimeoutError" ? "idle_timeout" : "network_error", message);
+  if (name === "TimeoutError") return new AdapterError("idle_timeout", message);
+  return new AdapterError("network_error", `The connection broke: ${message}`);
 }
