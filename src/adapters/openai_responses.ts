@@ -208,7 +208,7 @@ class OpenAiResponsesAdapter extends WireAdapter {
 
   #added(event: Fields): void {
     const fields = itemOf(event);
-    const known = this.#lookUp(event, fields);
+    const known = this.#lookUp(event, fields, true);
     const id = readId(fields);
     const isSameId = known?.id === undefined || id === undefined || known.id === id;
     if (known && isSameId && isSame(known, fields)) {
@@ -303,13 +303,15 @@ class OpenAiResponsesAdapter extends WireAdapter {
    * Finds an item by its position, since some servers change the ids with every event; by its id
    * where the wire gives several items one position, or none.
    */
-  #lookUp(event: Fields, fields: Fields | undefined): Item | undefined {
+  #lookUp(event: Fields, fields: Fields | undefined, isOpener = false): Item | undefined {
     const index = readKey(event.output_index);
     const id = fields ? readId(fields) : readKey(event.item_id);
     const byId = id === undefined ? undefined : this.#byId.get(id);
     if (index === undefined || byId?.outputIndex === index) return byId;
     const byIndex = this.#byIndex.get(index);
-    if (byId && byId.outputIndex !== undefined && byIndex?.id !== id) {
+    // An opener may use the id of an item that has ended: some servers give all the same one.
+    const isReused = isOpener && byId?.whole !== undefined;
+    if (byId && byId.outputIndex !== undefined && byIndex?.id !== id && !isReused) {
       throw contradiction(`Expected item ${quote(id as string)} at the position that it had`);
     }
     return byIndex;
@@ -418,12 +420,14 @@ class OpenAiResponsesAdapter extends WireAdapter {
       return;
     }
     if (isPlainObject(whole)) {
-      const came = part.isHeld ? part.held || part.initial : part.block.text;
-      const isSaid = came === "" || isSameJson(came, whole);
+      const isText = part.isSettled && !item.object;
+      const came = part.isHeld && !isText ? part.held || part.initial : part.block.text;
+      const isSaid = isSameJson(came, whole) || (came === "" && !isText);
       if (!isSaid || (item.object && !sameJson(item.object, whole, COMPARE_DEPTH))) {
         throw mismatch();
       }
-      if (part.isHeld || came === "") item.object = whole as JsonObject;
+      // Deltas that went out have spelled it already.
+      if (part.block.text === "") item.object = whole as JsonObject;
       part.isSettled = true;
       return;
     }
@@ -590,6 +594,7 @@ class Repeats {
     const id = readId(fields);
     const candidates = [
       callId === undefined ? undefined : this.#byCallId.get(callId),
+      atPosition?.id === id ? atPosition : undefined,
       id === undefined ? undefined : byId.get(id),
       atPosition,
     ];

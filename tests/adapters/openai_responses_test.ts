@@ -379,6 +379,39 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     [added(0, call("a", "")), args(0, '{"x":1}'), done(0, call("a", { x: 2 })), completed()],
     "wire_order",
   ],
+  "has an object as the arguments, after a text that is another": [
+    [
+      added(0, call("a", '{"x":1}')),
+      argsDone(0, '{"x":1}'),
+      done(0, call("a", { x: 2 })),
+      completed(),
+    ],
+    "wire_order",
+  ],
+  "has an object as the arguments, after a text that is the same": [
+    [
+      added(0, call("a", '{"x":1}')),
+      argsDone(0, '{"x":1}'),
+      done(0, call("a", { x: 1 })),
+      completed([call("a", '{"x": 1}')]),
+    ],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "gives all items one id": [
+    [
+      added(0, message("m")),
+      text(0, 0, "Hi"),
+      done(0, message("m", "Hi")),
+      added(1, message("m")),
+      text(1, 0, "you"),
+      done(1, message("m", "you")),
+      completed([message("m", "Hi"), message("m", "you")]),
+    ],
+    "stop",
+    "Hi",
+    "you",
+  ],
   "has an array as the arguments": [
     [done(0, call("a", [1])), completed()],
     "invalid_tool_arguments",
