@@ -319,6 +319,47 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     { f: {}, id: "a" },
     { g: {}, id: "b" },
   ],
+  "has a bare fragment with an object": [
+    [
+      calls({ id: "a", name: "f" }),
+      calls({ arguments: { x: 1 } }),
+      TOOL_CALLS,
+    ],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "leaves the index out where it repeats the id": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: '{"x"' }),
+      calls({ id: "a", arguments: ":1}" }),
+      TOOL_CALLS,
+    ],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "adds the index where it repeats the id": [
+    [
+      calls({ id: "a", name: "f", arguments: '{"x"' }),
+      calls({ index: 0, id: "a", arguments: ":" }),
+      calls({ index: 0, arguments: "1}" }),
+      TOOL_CALLS,
+    ],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "repeats the name after the arguments": [
+    [
+      calls({ index: 0, name: "f", arguments: '{"x":1}' }),
+      calls({ index: 0, name: "f", arguments: "" }),
+      TOOL_CALLS,
+    ],
+    "tool_use",
+    { f: { x: 1 }, id: "made_up1" },
+  ],
+  "repeats the name in every fragment, without index and id": [
+    [calls({ name: "f", arguments: '{"x"' }), calls({ name: "f", arguments: ":1}" }), TOOL_CALLS],
+    "ambiguous_tool_call",
+  ],
   "renumbers a call in every fragment, the empty last one too": [
     [
       calls({ index: 0, id: "a", name: "f", arguments: "" }),
@@ -566,6 +607,19 @@ Deno.test("OpenAiChatAdapter keeps for the next turn what the events cannot expr
   });
 });
 
+Deno.test("OpenAiChatAdapter keeps the fields that a bare fragment brings", () => {
+  const message = messageOf(create(), [
+    calls({ id: "a", name: "f", arguments: "{}" }),
+    chunk({ tool_calls: [{ thought_signature: "t", function: {} }] }),
+    TOOL_CALLS,
+  ]);
+
+  assertEquals(message.providerReplay, {
+    api: "openai-chat",
+    data: { tool_calls: [{ thought_signature: "t", id: "a" }] },
+  });
+});
+
 Deno.test("OpenAiChatAdapter streams a call's arguments as they come", () => {
   const events = eventsOf(create(), [
     calls({ index: 0, id: "a", name: "f", arguments: "" }),
@@ -581,7 +635,7 @@ Deno.test("OpenAiChatAdapter streams a call's arguments as they come", () => {
 });
 
 Deno.test("OpenAiChatAdapter fails when more waits than it may hold", () => {
-  const adapter = createOpenAiChatAdapter({ maxWaiting: 10 });
+  const adapter = createOpenAiChatAdapter({ limits: { waitingLength: 10 } });
 
   const message = messageOf(adapter, [
     calls({ index: 0, id: "a", name: "f", arguments: "{" }),
