@@ -9,6 +9,7 @@ import {
 } from "../../mod.ts";
 import type { Adapter } from "../../src/adapters/_adapter.ts";
 import { BodyDecoder } from "../../src/adapters/_body_decoder.ts";
+import { assertExpected } from "./_payloads.ts";
 
 /** A stream that really went wrong, rebuilt; see `tests/cases`. */
 export interface WireCase {
@@ -62,6 +63,7 @@ export function decode(adapter: Adapter, chunks: Iterable<Uint8Array>): StreamEv
   for (const chunk of chunks) decoder.push(chunk, emit);
   decoder.end(emit);
   validator.end();
+  assertExpected(events);
   return events;
 }
 

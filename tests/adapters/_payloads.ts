@@ -15,7 +15,14 @@ export function eventsOf(adapter: Adapter, payloads: readonly unknown[]): Stream
   for (const payload of payloads) adapter.push(payload, emit);
   adapter.end(emit);
   validator.end();
+  assertExpected(events);
   return events;
+}
+
+/** Fails where an adapter met what it was not written for, and was only caught in the end. */
+export function assertExpected(events: readonly StreamEvent[]): void {
+  const last = events.at(-1);
+  assert(last?.type !== "error" || !last.message.errorMessage.startsWith("Unexpected frame"));
 }
 
 /** The message of a response. */

@@ -650,11 +650,17 @@ Deno.test("OpenAiChatAdapter fails when more waits than it may hold", () => {
 Deno.test("OpenAiChatAdapter labels the message with what the wire says, or the options", () => {
   const options = { provider: "router", model: "fallback", now: () => 5 };
   const named = messageOf(createOpenAiChatAdapter(options), [STOP]);
+  const late = messageOf(createOpenAiChatAdapter(options), [
+    { model: "", choices: [] },
+    { model: "first", choices: [] },
+    STOP,
+  ]);
   const unnamed = messageOf(createOpenAiChatAdapter(options), [
     { choices: [{ delta: { content: "Hi" }, finish_reason: "stop" }] },
   ]);
 
   assertEquals([named.provider, named.model, named.timestamp], ["router", "m", 5]);
+  assertEquals(late.model, "first");
   assertEquals(unnamed.model, "fallback");
 });
 
