@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import type { StreamEvent } from "../../mod.ts";
 import type { Adapter } from "../../src/adapters/_adapter.ts";
 import { createOpenAiChatAdapter } from "../../src/adapters/openai_chat.ts";
 import {
@@ -262,6 +263,31 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     [calls({ index: 0, id: "a", name: "f", arguments: '{"x":1}' }), chunk({}, "length")],
     "length",
     { f: { x: 1 }, id: "a" },
+  ],
+  "stops at the limit after an object of arguments": [
+    [calls({ index: 0, id: "a", name: "f", arguments: { x: 1 } }), chunk({}, "length")],
+    "length",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "has null for whatever it does not say": [
+    [
+      chunk(null),
+      chunk({
+        content: null,
+        refusal: null,
+        reasoning: null,
+        reasoning_details: null,
+        tool_calls: null,
+        function_call: null,
+        audio: null,
+        images: null,
+      }),
+      { choices: null, error: null, usage: null },
+      chunk({ content: "Hi" }),
+      STOP,
+    ],
+    "stop",
+    "Hi",
   ],
   "stops at the limit before the arguments of a call": [
     [calls({ index: 0, id: "a", name: "f", arguments: "" }), chunk({}, "length")],
@@ -578,6 +604,7 @@ Deno.test("OpenAiChatAdapter keeps for the next turn what the events cannot expr
     chunk({ reasoning_details: [{ type: "reasoning.encrypted", data: "x", index: 1 }] }),
     chunk({ reasoning_details: [{ type: "reasoning.encrypted", data: "y", index: 1 }] }),
     chunk({ images: [{ type: "image_url", image_url: { url: "data:," } }] }),
+    chunk({ images: [{ type: "image_url", image_url: { url: "data:,2" } }], citations: [] }),
     chunk({ audio: { id: "au", transcript: "Hel" } }),
     chunk({ audio: { transcript: "lo" } }),
     chunk({
@@ -600,7 +627,10 @@ Deno.test("OpenAiChatAdapter keeps for the next turn what the events cannot expr
         { type: "reasoning.encrypted", data: "x", index: 1 },
         { type: "reasoning.encrypted", data: "y", index: 1 },
       ],
-      images: [{ type: "image_url", image_url: { url: "data:," } }],
+      images: [
+        { type: "image_url", image_url: { url: "data:," } },
+        { type: "image_url", image_url: { url: "data:,2" } },
+      ],
       audio: { id: "au", transcript: "Hello" },
       tool_calls: [{ extra_content: { google: { thought_signature: "t" } }, id: "a" }],
     },
@@ -632,6 +662,32 @@ Deno.test("OpenAiChatAdapter streams a call's arguments as they come", () => {
     events.map((event) => event.type === "tool_call_delta" ? event.argumentsDelta : event.type),
     ["start", "tool_call_start", '{"x"', ":1}", "tool_call_end", "done"],
   );
+});
+
+Deno.test("OpenAiChatAdapter ends a text when another block begins", () => {
+  const events: StreamEvent[] = [];
+  const emit = (event: StreamEvent) => events.push(event);
+  const adapter = create();
+
+  adapter.push(chunk({ reasoning: "So" }), emit);
+  adapter.push(chunk({ content: "Hi" }), emit);
+  adapter.push(calls({ index: 0, id: "a", name: "f", arguments: "{" }), emit);
+
+  assertEquals(events.map(({ type }) => type), [
+    "start",
+    "thinking_start",
+    "thinking_delta",
+    "thinking_end",
+    "text_start",
+    "text_delta",
+    "text_end",
+    "tool_call_start",
+    "tool_call_delta",
+  ]);
+});
+
+Deno.test("OpenAiChatAdapter keeps nothing for the next turn when there is nothing", () => {
+  assertEquals("providerReplay" in messageOf(create(), [chunk({ content: "Hi" }), STOP]), false);
 });
 
 Deno.test("OpenAiChatAdapter fails when more waits than it may hold", () => {
@@ -697,6 +753,16 @@ for (const payload of MALFORMED) {
 Deno.test("OpenAiChatAdapter reads usage that stands beside the choices", () => {
   const usage = { prompt_tokens: 4, completion_tokens: 1, total_tokens: 5 };
   const message = messageOf(create(), [{ choices: [], x_groq: { usage } }, STOP]);
+
+  assertEquals(message.usage.totalTokens, 5);
+});
+
+Deno.test("OpenAiChatAdapter believes a chunk's usage before that of its choice", () => {
+  const choice = { index: 0, delta: {}, finish_reason: "stop", usage: { total_tokens: 1 } };
+  const message = messageOf(create(), [
+    { choices: [], usage: { total_tokens: 5 } },
+    { choices: [choice] },
+  ]);
 
   assertEquals(message.usage.totalTokens, 5);
 });

@@ -603,3 +603,30 @@ Deno.test("OpenAiResponsesAdapter takes as long for many items as they are many"
 
   assertEquals(result.stopReason, "stop");
 });
+
+Deno.test("OpenAiResponsesAdapter labels the message with what the wire says, or the options", () => {
+  const options = { model: "fallback", now: () => 5 };
+  const usage = { input_tokens: 10, output_tokens: 2, total_tokens: 12 };
+
+  const named = messageOf(createOpenAiResponsesAdapter(options), [
+    event("created", { response: { id: 1, model: "first" } }),
+    completed([], { model: "m", usage }),
+  ]);
+  const unnamed = messageOf(createOpenAiResponsesAdapter(options), [
+    event("created", { response: { id: "", model: "" } }),
+    event("completed", { response: { model: 1 } }),
+  ]);
+
+  assertEquals([named.provider, named.model, named.timestamp], ["openai", "m", 5]);
+  assertEquals(named.usage.totalTokens, 12);
+  assertEquals(unnamed.model, "fallback");
+  assertEquals("providerReplay" in unnamed, false);
+});
+
+Deno.test("OpenAiResponsesAdapter keeps no item for the next turn that nests too deep to be written", () => {
+  const deep = JSON.parse('{"a":'.repeat(5_000) + "1" + "}".repeat(5_000));
+  const result = messageOf(create(), [done(0, { ...message("m", "Hi"), deep }), completed()]);
+
+  assertEquals(result.stopReason, "stop");
+  assertEquals(result.providerReplay, undefined);
+});
