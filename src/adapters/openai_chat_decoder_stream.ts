@@ -1,0 +1,42 @@
+import type { AdapterOptions } from "./_adapter.ts";
+import { AdapterDecoderStream } from "./_decoder_stream.ts";
+import { createOpenAiChatAdapter } from "./openai_chat.ts";
+
+/**
+ * Decodes the body of a streamed Chat Completions response, of the API or of the many servers that
+ * imitate it, to events.
+ *
+ * What comes out is a legal stream whatever comes in: a body that is wrong or breaks ends in an
+ * `error` event. After the terminal event the body is let go, as by `terminate()`.
+ *
+ * @example Decoding a body
+ * ```ts
+ * import { StreamEventValidatorStream } from "@agent-stream/validator";
+ * import { OpenAiChatDecoderStream } from "@agent-stream/validator/openai";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const response = new Response(
+ *   'data: {"model":"m","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}\n\n' +
+ *     'data: {"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n' +
+ *     "data: [DONE]\n\n",
+ * );
+ * const validator = new StreamEventValidatorStream();
+ * const events = response.body!.pipeThrough(new OpenAiChatDecoderStream()).pipeThrough(validator);
+ * await events.pipeTo(new WritableStream());
+ *
+ * const message = await validator.result();
+ * assertEquals(message.content, [{ type: "text", text: "Hello" }]);
+ * ```
+ */
+export class OpenAiChatDecoderStream extends AdapterDecoderStream {
+  /**
+   * Creates a decoder of one body.
+   *
+   * @param options What the wire does not say.
+   * @throws {TypeError} An option is of the wrong kind.
+   * @throws {RangeError} A limit is out of range.
+   */
+  constructor(options: AdapterOptions = {}) {
+    super(createOpenAiChatAdapter(options), "sse");
+  }
+}

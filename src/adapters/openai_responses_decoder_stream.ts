@@ -1,0 +1,41 @@
+import type { AdapterOptions } from "./_adapter.ts";
+import { AdapterDecoderStream } from "./_decoder_stream.ts";
+import { createOpenAiResponsesAdapter } from "./openai_responses.ts";
+
+/**
+ * Decodes the body of a streamed response of the Responses API to events.
+ *
+ * What comes out is a legal stream whatever comes in: a body that is wrong or breaks ends in an
+ * `error` event. After the terminal event the body is let go, as by `terminate()`.
+ *
+ * @example Decoding a body
+ * ```ts
+ * import { StreamEventValidatorStream } from "@agent-stream/validator";
+ * import { OpenAiResponsesDecoderStream } from "@agent-stream/validator/openai";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const response = new Response(
+ *   'data: {"type":"response.completed","response":{"status":"completed","output":[{"type":' +
+ *     '"message","content":[{"type":"output_text","text":"Hello"}]}]}}\n\n',
+ * );
+ * const validator = new StreamEventValidatorStream();
+ * const decoder = new OpenAiResponsesDecoderStream();
+ * const events = response.body!.pipeThrough(decoder).pipeThrough(validator);
+ * await events.pipeTo(new WritableStream());
+ *
+ * const message = await validator.result();
+ * assertEquals(message.content, [{ type: "text", text: "Hello" }]);
+ * ```
+ */
+export class OpenAiResponsesDecoderStream extends AdapterDecoderStream {
+  /**
+   * Creates a decoder of one body.
+   *
+   * @param options What the wire does not say.
+   * @throws {TypeError} An option is of the wrong kind.
+   * @throws {RangeError} A limit is out of range.
+   */
+  constructor(options: AdapterOptions = {}) {
+    super(createOpenAiResponsesAdapter(options), "sse");
+  }
+}
