@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { JsonValue } from "../../mod.ts";
+import type { JsonValue, StreamEvent } from "../../mod.ts";
 import { createOpenAiResponsesAdapter } from "../../src/adapters/openai_responses.ts";
 import { assertCut, assertVerdict, bytesOf, cutAt, outcomeOf, readCases } from "./_bodies.ts";
 import { eventsOf, messageOf } from "./_payloads.ts";
@@ -443,6 +443,60 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     "wire_order",
     "Hi",
   ],
+  "goes on after the end of a call's arguments": [
+    [
+      added(0, call("a", "")),
+      args(0, "{}"),
+      argsDone(0, "{}"),
+      args(0, " "),
+      done(0, call("a", undefined)),
+      completed(),
+    ],
+    "wire_order",
+  ],
+  "ends a part with another text": [
+    [
+      added(0, message("m")),
+      text(0, 0, "Hi"),
+      event("content_part.done", {
+        output_index: 0,
+        content_index: 0,
+        part: { type: "output_text", text: "Ho" },
+      }),
+    ],
+    "wire_order",
+    "Hi",
+  ],
+  "has a part that the events cannot express": [
+    [
+      added(0, message("m")),
+      event("content_part.added", { output_index: 0, content_index: 0, part: { type: "audio" } }),
+      event("content_part.done", { output_index: 0, content_index: 0, part: { type: "audio" } }),
+      text(0, 1, "Hi"),
+      completed(),
+    ],
+    "stop",
+    "Hi",
+  ],
+  "has an empty delta after the end of its part": [
+    [
+      added(0, message("m")),
+      text(0, 0, "Hi"),
+      event("output_text.done", { output_index: 0, content_index: 0, text: "Hi" }),
+      text(0, 0, ""),
+      completed(),
+    ],
+    "stop",
+    "Hi",
+  ],
+  "has neither opener nor position but an id that is repeated": [
+    [
+      event("output_text.delta", { item_id: "m", content_index: 0, delta: "Hi" }),
+      completed([message("m", "Hi")]),
+    ],
+    "stop",
+    "Hi",
+  ],
   "begins an item in the place of one that has not ended": [
     [added(0, message("m")), text(0, 0, "Hi"), added(0, message("n"))],
     "wire_order",
@@ -553,6 +607,18 @@ Deno.test("OpenAiResponsesAdapter streams the parts of each kind as they come", 
     "tool_call_end",
     "done",
   ]);
+});
+
+Deno.test("OpenAiResponsesAdapter ends a call with its item", () => {
+  const events: StreamEvent[] = [];
+  const emit = (event: StreamEvent) => events.push(event);
+  const adapter = create();
+
+  adapter.push(added(0, call("a", "")), emit);
+  adapter.push(args(0, "{}"), emit);
+  adapter.push(done(0, call("a", "{}")), emit);
+
+  assertEquals(events.at(-1)?.type, "tool_call_end");
 });
 
 Deno.test("OpenAiResponsesAdapter leaves Object.prototype alone", () => {
