@@ -109,6 +109,8 @@ export class EventStream<TEvent, TResult> implements AsyncIterable<TEvent> {
   #isAsking = false;
 
   /**
+   * Creates a stream that holds nothing.
+   *
    * @param options What the stream knows of its events.
    * @throws {TypeError} One of the options is not a function.
    */
