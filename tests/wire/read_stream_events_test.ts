@@ -343,6 +343,25 @@ Deno.test("readStreamEvents says what is wrong with a response", async () => {
   assertThrows(() => readStreamEvents(empty, { maxLineLength: 0 }), RangeError);
 });
 
+Deno.test("readStreamEvents refuses a body of anything but bytes", async () => {
+  for (
+    const [chunk, kind] of [
+      [null, "null"],
+      ["data: 1\n\n", "a string"],
+      [5, "a number"],
+      [new ArrayBuffer(3), "bytes"],
+      [new Uint16Array(3), "bytes"],
+    ] as const
+  ) {
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(chunk) });
+    await assertRejects(
+      () => readStreamEvents(body as ReadableStream<never>, { format: "sse" }).result(),
+      TypeError,
+      `Expected a chunk to be a Uint8Array, received ${kind}`,
+    );
+  }
+});
+
 Deno.test("readStreamEvents takes a response of another class", async () => {
   const { body } = sourceOf([write(EVENTS, "ndjson")]);
   const headers = new Headers({ "content-type": "application/x-ndjson" });
