@@ -155,8 +155,10 @@ export function sameJson(expected: unknown, received: unknown, depth: number): b
  */
 function isSame(expected: unknown, received: unknown, depth: number): boolean {
   if (typeof expected !== "object" || expected === null) {
-    // Where `expected` lacks the key it reads as `undefined`, or as a method of every object.
-    return expected === received && expected !== undefined && typeof expected !== "function";
+    // Where `expected` lacks the key it reads as `undefined`, or as a method of every object; and
+    // what JSON.parse reads from 1e400 is no JSON any more.
+    return expected === received && expected !== undefined && typeof expected !== "function" &&
+      expected !== Infinity && expected !== -Infinity;
   }
   if (depth === 0 || typeof received !== "object" || received === null) return false;
   if (Array.isArray(expected)) {

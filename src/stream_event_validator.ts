@@ -399,9 +399,11 @@ class Machine implements StreamEventValidator {
       }
     }
     const isSame = streamed && sameJson(spelled, toolCall.arguments, this.#quickDepth());
-    const copy = isSame ? undefined : this.#copyArguments(spelled, toolCall, fail);
-    const args = streamed ? spelled : copy?.value;
-    const notJson = streamed ? undefined : copy?.notJson;
+    const copy = isSame
+      ? undefined
+      : this.#copyArguments(streamed, spelled, toolCall.arguments, fail);
+    const args = copy ? copy.value : spelled;
+    const notJson = copy?.notJson;
     if (!isPlainObject(args) || notJson !== undefined) {
       throw fail(
         "arguments_not_object",
@@ -437,7 +439,7 @@ class Machine implements StreamEventValidator {
         );
       }
     }
-    if (copy?.shared && !streamed) this.#shared = true;
+    if (copy?.shared) this.#shared = true;
     this.#close({
       type: "tool_call",
       id: this.#toolId,
@@ -446,17 +448,21 @@ class Machine implements StreamEventValidator {
     });
   }
 
-  /** Copies arguments that the quick comparison could not vouch for, if they nest within the limit. */
-  #copyArguments(spelled: unknown, toolCall: UnknownToolCall, fail: Fail): JsonCopy {
-    const copy = copyJson("arguments", toolCall.arguments, this.#maxDepth);
-    if (copy.tooDeep || copyJson("arguments", spelled, this.#maxDepth).tooDeep) {
+  /**
+   * Copies the arguments that the quick comparison could not vouch for: those that the deltas spell,
+   * where there were any. They can hold what is not JSON too: a number like 1e400 reads as Infinity.
+   */
+  #copyArguments(streamed: boolean, spelled: unknown, given: unknown, fail: Fail): JsonCopy {
+    const copy = copyJson("arguments", given, this.#maxDepth);
+    const spelledCopy = streamed ? copyJson("arguments", spelled, this.#maxDepth) : copy;
+    if (copy.tooDeep || spelledCopy.tooDeep) {
       throw fail(
         "limit_exceeded",
         `expected arguments at most ${this.#maxDepth} levels deep that do not contain themselves`,
         { contentIndex: this.#content.length, path: "arguments" },
       );
     }
-    return copy;
+    return spelledCopy;
   }
 
   #finish(event: UnknownEvent, reasons: readonly unknown[], fail: Fail): void {

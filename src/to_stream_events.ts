@@ -1,117 +1,278 @@
-import { kindOf } from "./_json.ts";
+import { copyJson, isPlainObject, kindOf } from "./_json.ts";
+import { quote } from "./_quote.ts";
+import { createStreamEventValidator } from "./stream_event_validator.ts";
+import { StreamSequenceError } from "./stream_sequence_error.ts";
 import type {
   AssistantContent,
   AssistantMessage,
-  FailedAssistantMessage,
+  JsonObject,
+  JsonValue,
   StreamEvent,
 } from "./types.ts";
 
 /** Options of {@linkcode toStreamEvents}. */
 export interface ToStreamEventsOptions {
   /**
-   * The longest delta, in UTF-16 code units. A surrogate pair is never cut, so that a delta of
-   * length 1 may have 2.
+   * How long a delta is at most, in UTF-16 code units; `Infinity` makes one delta of each block. A
+   * surrogate pair is never cut: before one that does not fit a delta ends a code unit early, and
+   * with a length of 1 a pair is a delta of its own.
    *
    * @default {Infinity}
    */
   readonly deltaLength?: number;
 }
 
+/** A block with the text that its deltas spell. */
+interface Part {
+  readonly block: AssistantContent;
+  readonly text: string;
+}
+
+/** How deep arguments may nest, in levels: what a validator takes that nobody set a limit on. */
+const MAX_DEPTH = 1_000;
+
 /**
- * Makes the events that stream a finished message: for replaying a cached answer, for tests, for a
- * fake provider.
+ * How long the arguments of one call may be, in UTF-16 code units: what a validator takes that
+ * nobody set a limit on. Objects that stand in several places can spell a text without end.
+ */
+const MAX_ARGUMENTS_LENGTH = 67_108_864;
+
+/** Whose event ends the stream, by why the message ended. */
+const TERMINAL_TYPES: ReadonlyMap<unknown, "done" | "error"> = new Map([
+  ["stop", "done"],
+  ["length", "done"],
+  ["tool_use", "done"],
+  ["error", "error"],
+  ["aborted", "error"],
+]);
+
+/**
+ * Makes the events that a finished message could have been streamed as: for replaying a cached
+ * answer, for tests, for a fake provider.
+ *
+ * Every block is closed before the terminal event, that of a failed message too. The text of each is
+ * cut into deltas, the JSON text of a tool call's arguments too; an empty text has none. The last
+ * event carries the message itself, with all its fields.
+ *
+ * Of the message only `content` and `stopReason` are read. A validator takes the events, if its
+ * limits are not below the defaults; a message of more than 10,000 blocks or 67,108,864 UTF-16 code
+ * units needs higher ones.
  *
  * @param message A successful or failed message.
- * @param options How to cut its texts.
- * @returns The events, from `start` to the terminal event, which carries the message itself.
- * @throws {TypeError} The message has no content array, or a block of an unknown type.
+ * @param options How long the deltas are.
+ * @returns The events, from `start` to `done` or `error`.
+ * @throws {TypeError} The message is not one that can be streamed: something of its content or its
+ * `stopReason` is missing or of the wrong kind, a block has a field too many, a tool call has an
+ * empty id or name or the id of an earlier one, or arguments that are not JSON, nest deeper than
+ * 1,000 levels, contain themselves, or take more than 67,108,864 UTF-16 code units.
+ * @throws {TypeError} `deltaLength` is not a number.
  * @throws {RangeError} `deltaLength` is neither a whole number from 1 on nor `Infinity`.
  *
- * @example Replaying a message
+ * @example Replaying an answer
  * ```ts
- * import { toStreamEvents } from "@agent-stream/validator";
+ * import { type AssistantMessage, toStreamEvents } from "@agent-stream/validator";
  * import { assertEquals } from "@std/assert";
  *
- * const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
- * const events = toStreamEvents({
+ * const message: AssistantMessage = {
  *   role: "assistant",
  *   content: [{ type: "text", text: "Hello" }],
  *   provider: "demo",
  *   model: "demo-1",
- *   usage: { input: 9, output: 2, cacheRead: 0, cacheWrite: 0, totalTokens: 11, cost },
- *   timestamp: 0,
+ *   usage: {
+ *     input: 1,
+ *     output: 1,
+ *     cacheRead: 0,
+ *     cacheWrite: 0,
+ *     totalTokens: 2,
+ *     cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+ *   },
+ *   timestamp: 1_700_000_000_000,
  *   stopReason: "stop",
- * }, { deltaLength: 3 });
- * assertEquals(
- *   events.map((event) => event.type === "text_delta" ? event.delta : event.type),
- *   ["start", "text_start", "Hel", "lo", "text_end", "done"],
- * );
+ * };
+ *
+ * assertEquals(toStreamEvents(message, { deltaLength: 3 }), [
+ *   { type: "start" },
+ *   { type: "text_start", contentIndex: 0 },
+ *   { type: "text_delta", contentIndex: 0, delta: "Hel" },
+ *   { type: "text_delta", contentIndex: 0, delta: "lo" },
+ *   { type: "text_end", contentIndex: 0, content: "Hello" },
+ *   { type: "done", reason: "stop", message },
+ * ]);
  * ```
  */
 export function toStreamEvents(
   message: AssistantMessage,
   options: ToStreamEventsOptions = {},
 ): StreamEvent[] {
-  const { deltaLength = Infinity } = options;
-  if (deltaLength !== Infinity && !(Number.isInteger(deltaLength) && deltaLength >= 1)) {
-    throw new RangeError(
-      `Expected deltaLength to be a whole number from 1 on or Infinity, received ${deltaLength}`,
-    );
+  const deltaLength = deltaLengthOf(options.deltaLength);
+  const { parts, terminal } = takeApart(message);
+  // Whatever is still wrong with the message, the validator finds: it knows the rules.
+  const validator = createStreamEventValidator({
+    limits: { contentBlocks: Infinity, messageLength: Infinity },
+  });
+  try {
+    for (const event of generate(parts, terminal, Infinity)) validator.accept(event);
+  } catch (error) {
+    if (!(error instanceof StreamSequenceError)) throw error;
+    throw new TypeError(`Expected a message that can be streamed: ${error.detail}`, {
+      cause: error,
+    });
   }
-  if (!Array.isArray(message?.content)) {
-    throw new TypeError(
-      `Expected a message with a content array, received content ${kindOf(message?.content)}`,
-    );
-  }
-  const events: StreamEvent[] = [{ type: "start" }];
-  message.content.forEach((block: AssistantContent, contentIndex) => {
-    switch (block?.type) {
+  return [...generate(parts, terminal, deltaLength)];
+}
+
+function* generate(
+  parts: readonly Part[],
+  terminal: StreamEvent,
+  deltaLength: number,
+): Generator<StreamEvent, undefined> {
+  yield { type: "start" };
+  for (const [contentIndex, { block, text }] of parts.entries()) {
+    switch (block.type) {
       case "text":
-        events.push({ type: "text_start", contentIndex });
-        for (const delta of cut(block.text, deltaLength)) {
-          events.push({ type: "text_delta", contentIndex, delta });
-        }
-        events.push({ type: "text_end", contentIndex, content: block.text });
-        break;
       case "thinking":
-        events.push({ type: "thinking_start", contentIndex });
-        for (const delta of cut(block.thinking, deltaLength)) {
-          events.push({ type: "thinking_delta", contentIndex, delta });
+        yield { type: `${block.type}_start`, contentIndex };
+        for (const delta of cut(text, deltaLength)) {
+          yield { type: `${block.type}_delta`, contentIndex, delta };
         }
-        events.push({ type: "thinking_end", contentIndex, content: block.thinking });
+        yield { type: `${block.type}_end`, contentIndex, content: text };
         break;
       case "tool_call":
-        events.push({ type: "tool_call_start", contentIndex, id: block.id, name: block.name });
-        for (const argumentsDelta of cut(JSON.stringify(block.arguments), deltaLength)) {
-          events.push({ type: "tool_call_delta", contentIndex, argumentsDelta });
+        yield { type: "tool_call_start", contentIndex, id: block.id, name: block.name };
+        for (const argumentsDelta of cut(text, deltaLength)) {
+          yield { type: "tool_call_delta", contentIndex, argumentsDelta };
         }
-        events.push({ type: "tool_call_end", contentIndex, toolCall: block });
+        yield { type: "tool_call_end", contentIndex, toolCall: block };
         break;
       default:
-        throw new TypeError(
-          `Expected content[${contentIndex}] to be a text, thinking or tool_call block`,
-        );
+        block satisfies never;
     }
-  });
-  events.push(
-    isFailed(message)
-      ? { type: "error", reason: message.stopReason, message }
-      : { type: "done", reason: message.stopReason, message },
-  );
-  return events;
+  }
+  yield terminal;
 }
 
-function isFailed(message: AssistantMessage): message is FailedAssistantMessage {
-  return message.stopReason === "error" || message.stopReason === "aborted";
-}
-
-/** Cuts a text into pieces, never between the halves of a surrogate pair. */
-function* cut(text: string, length: number): Generator<string> {
+/** Cuts a text into pieces, none of which begins or ends within a surrogate pair. */
+function* cut(text: string, length: number): Generator<string, undefined> {
   for (let start = 0; start < text.length;) {
     let end = Math.min(start + length, text.length);
-    // A pair that the end would cut stays whole in this piece.
-    if (end < text.length && (text.codePointAt(end - 1) as number) > 0xffff) end++;
+    if (isWithinPair(text, end)) end += end - start > 1 ? -1 : 1;
     yield text.slice(start, end);
     start = end;
   }
+}
+
+function isWithinPair(text: string, offset: number): boolean {
+  return (text.charCodeAt(offset - 1) & 0xfc00) === 0xd800 &&
+    (text.charCodeAt(offset) & 0xfc00) === 0xdc00;
+}
+
+function deltaLengthOf(value: number = Infinity): number {
+  if (typeof value !== "number") {
+    throw new TypeError(
+      `Expected deltaLength to be a number, received ${kindOf(value)}`,
+    );
+  }
+  if (value !== Infinity && (!Number.isInteger(value) || value < 1)) {
+    throw new RangeError(
+      `Expected deltaLength to be a whole number from 1 on or Infinity, received ${value}`,
+    );
+  }
+  return value;
+}
+
+/** Checks what has to hold before there can be events, and copies the blocks. */
+function takeApart(message: AssistantMessage): { parts: Part[]; terminal: StreamEvent } {
+  const content: unknown = message?.content;
+  if (!Array.isArray(content)) {
+    throw new TypeError(
+      `Expected a message with a content array, received content ${kindOf(content)}`,
+    );
+  }
+  const { stopReason } = message;
+  const type = TERMINAL_TYPES.get(stopReason);
+  if (type === undefined) {
+    throw new TypeError(
+      `Expected message.stopReason to be one of "${[...TERMINAL_TYPES.keys()].join('", "')}", ` +
+        `received ${typeof stopReason === "string" ? quote(stopReason) : kindOf(stopReason)}`,
+    );
+  }
+  const parts: Part[] = [];
+  // By index: `map` would pass over holes.
+  for (let i = 0; i < content.length; i++) parts.push(takeBlockApart(`content[${i}]`, content[i]));
+  return { parts, terminal: { type, reason: stopReason, message } as StreamEvent };
+}
+
+function takeBlockApart(path: string, block: unknown): Part {
+  const wrongBlock = (): TypeError =>
+    new TypeError(`Expected ${path} to be a text, thinking or tool_call block`);
+  if (!isPlainObject(block)) throw wrongBlock();
+  const { type } = block;
+  switch (type) {
+    case "text": {
+      const text = stringOf(path, block, "text");
+      return { block: { type, text }, text };
+    }
+    case "thinking": {
+      const thinking = stringOf(path, block, "thinking");
+      return { block: { type, thinking }, text: thinking };
+    }
+    case "tool_call": {
+      const id = stringOf(path, block, "id");
+      const name = stringOf(path, block, "name");
+      const args = argumentsOf(`${path}.arguments`, block.arguments);
+      return { block: { type, id, name, arguments: args }, text: JSON.stringify(args) };
+    }
+    default:
+      throw wrongBlock();
+  }
+}
+
+function stringOf(path: string, block: Record<string, unknown>, field: string): string {
+  const value = block[field];
+  if (typeof value === "string") return value;
+  throw new TypeError(`Expected ${path}.${field} to be a string, received ${kindOf(value)}`);
+}
+
+/** Copies arguments that can be written as JSON text. */
+function argumentsOf(path: string, value: unknown): JsonObject {
+  if (!isPlainObject(value)) {
+    throw new TypeError(`Expected ${path} to be a JSON object, received ${kindOf(value)}`);
+  }
+  const copy = copyJson(path, value, MAX_DEPTH);
+  if (copy.tooDeep) {
+    throw new TypeError(
+      `Expected ${path} to be at most ${MAX_DEPTH} levels deep and not to contain itself`,
+    );
+  }
+  if (copy.notJson !== undefined) {
+    throw new TypeError(
+      `Expected ${path} to be a JSON object, received one with a value that is not JSON at ` +
+        copy.notJson,
+    );
+  }
+  const args = copy.value as JsonObject;
+  if (lengthOf(args, new Map()) > MAX_ARGUMENTS_LENGTH) {
+    throw new TypeError(
+      `Expected ${path} to take at most ${MAX_ARGUMENTS_LENGTH} UTF-16 code units as JSON text`,
+    );
+  }
+  return args;
+}
+
+/**
+ * How many UTF-16 code units a value takes as JSON text, without escapes. What stands in several
+ * places is looked at once, so that this ends where writing the text would not.
+ */
+function lengthOf(value: JsonValue, known: Map<object, number>): number {
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value !== "object" || value === null) return String(value).length;
+  let length = known.get(value);
+  if (length === undefined) {
+    length = 2;
+    for (const [key, member] of Object.entries(value)) {
+      length += lengthOf(member as JsonValue, known) + (Array.isArray(value) ? 1 : key.length + 4);
+    }
+    known.set(value, length);
+  }
+  return length;
 }

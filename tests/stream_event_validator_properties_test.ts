@@ -385,6 +385,30 @@ Deno.test("StreamSequenceError shows no content when it prints or serialises", (
     [open("tool_call"), { type: "tool_call_delta", ...grow(`{"a":"${SECRET}"}`) }],
     [open("tool_call"), { type: "tool_call_delta", ...grow(`["${SECRET}"]`) }],
   );
+  // Luck alone does not come to every code in every run.
+  const end = (id: string, name: string, args: unknown) => ({
+    type: "tool_call_end",
+    contentIndex: 0,
+    toolCall: { id, name, arguments: args },
+  });
+  const call0 = open("tool_call");
+  const whole = { type: "tool_call_delta", ...grow(`{"a":"${SECRET}"}`) };
+  const examples: Array<[unknown[], unknown[]]> = [
+    [[open("text"), { type: "text_delta", ...grow(SECRET) }], [
+      SECRET,
+      { type: "text_end", contentIndex: 0, content: `${SECRET}!` },
+      { type: "text_delta", ...grow(SECRET.repeat(9)) },
+      { type: "error", reason: "error", message: { content: [SECRET], stopReason: "error" } },
+      { type: "error", reason: "error", message: { content: [SECRET], stopReason: "stop" } },
+    ]],
+    [[call0, { type: "tool_call_delta", ...grow(SECRET) }], [end("x", "f", { a: SECRET })]],
+    [[call0, { type: "tool_call_delta", ...grow(`["${SECRET}"]`) }], [end("x", "f", [SECRET])]],
+    [[call0, whole], [
+      end("x", "f", { a: `${SECRET}!` }),
+      end("y", "f", { a: SECRET }),
+      end("x", "g", { a: SECRET }),
+    ]],
+  ];
   const codes = new Set<string>();
   fc.assert(
     fc.property(prefix, fc.array(fc.oneof(event, secret), { maxLength: 12 }), (prefix, events) => {
@@ -400,7 +424,7 @@ Deno.test("StreamSequenceError shows no content when it prints or serialises", (
       const error = thrownBy(() => validator.end());
       for (const text of error ? printed(error) : []) assert(!text.includes(SECRET), text);
     }),
-    { numRuns: 3000 },
+    { numRuns: 3000, examples },
   );
   for (const code of CODES_ABOUT_CONTENT) assert(codes.has(code), `never came to ${code}`);
 });

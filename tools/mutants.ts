@@ -73,18 +73,6 @@ const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: "stream_event_validator.ts",
-    where: "#endToolCall",
-    taken: "copy?.shared of copy?.shared && !streamed",
-    reason: "chooses the slow comparison where the quick one would do",
-  },
-  {
-    file: "stream_event_validator.ts",
-    where: "#endToolCall",
-    taken: "!streamed of copy?.shared && !streamed",
-    reason: "chooses the slow comparison where the quick one would do",
-  },
-  {
-    file: "stream_event_validator.ts",
     where: "#compareContent",
     taken: "!this.#shared && sameJson(block, received[i], QUICK_DEPTH)",
     reason: "the quick comparison; without it the slow one finds the same",

@@ -1,3 +1,4 @@
+import { kindOf } from "../_json.ts";
 import type { StreamEvent } from "../types.ts";
 import { createFrameParser, type FrameSink, type StreamEventFormat } from "./_frame_parser.ts";
 
@@ -44,6 +45,10 @@ export function createEventDecoder(
   };
   return {
     push(bytes, newEmit) {
+      // By its tag, which Node's Buffer and those of other realms have too.
+      if (bytes?.[Symbol.toStringTag] !== "Uint8Array") {
+        throw new TypeError(`Expected a chunk to be a Uint8Array, received ${kindOf(bytes)}`);
+      }
       emit = newEmit;
       parser.push(bytes, sink);
     },

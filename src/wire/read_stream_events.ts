@@ -96,10 +96,10 @@ export function readStreamEvents(
   return new EventReader(
     async () => {
       const opened = await pending;
-      const [body, ownFormat] = opened instanceof Response
+      const [body, ownFormat] = isResponse(opened)
         ? openResponse(opened, format)
         : [opened, format];
-      if (!(body instanceof ReadableStream)) {
+      if (typeof body?.getReader !== "function") {
         throw new TypeError(`Expected a Response or a ReadableStream, received ${kindOf(body)}`);
       }
       if (ownFormat === undefined) {
@@ -111,6 +111,11 @@ export function readStreamEvents(
     machine,
     { signal, idleTimeout },
   );
+}
+
+/** By its looks: an HTTP client from npm has a class of its own. */
+function isResponse(source: StreamEventSource): source is Response {
+  return typeof source === "object" && source !== null && "headers" in source && "body" in source;
 }
 
 function openResponse(

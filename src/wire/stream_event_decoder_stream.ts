@@ -1,4 +1,3 @@
-import { kindOf } from "../_json.ts";
 import type { StreamEvent } from "../types.ts";
 import { createEventDecoder } from "./_event_decoder.ts";
 import { checkFormat, formatOf } from "./_format.ts";
@@ -99,12 +98,7 @@ export class StreamEventDecoderStream extends TransformStream<Uint8Array, Stream
         if (!isWanted && !ending) await new Promise<void>((resolve) => release = resolve);
         if (ending) throw ending.error;
         isWanted = false;
-        decode(() => {
-          if (!(bytes instanceof Uint8Array)) {
-            throw new TypeError(`Expected a chunk to be a Uint8Array, received ${kindOf(bytes)}`);
-          }
-          decoder.push(bytes, emit);
-        });
+        decode(() => decoder.push(bytes, emit));
         // Nothing came of it: whoever waits still does.
         if (readableController.desiredSize === 0) isWanted = true;
       },

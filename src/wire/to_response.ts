@@ -201,7 +201,7 @@ function pullFrom(
   events: AsyncIterable<StreamEvent> | Iterable<StreamEvent> | ReadableStream<StreamEvent>,
 ): Source {
   // Not every browser can iterate over a stream.
-  if (events instanceof ReadableStream) {
+  if ("getReader" in events) {
     const reader = events.getReader();
     return {
       next: async () => (await reader.read()).value,

@@ -331,8 +331,42 @@ Deno.test("readStreamEvents says what is wrong with a response", async () => {
     TypeError,
     "Expected a Response or a ReadableStream, received a string",
   );
+  await assertRejects(
+    () => readStreamEvents(null as unknown as Response, { format: "sse" }).result(),
+    TypeError,
+    "Expected a Response or a ReadableStream, received null",
+  );
+  const locked = sourceOf([]).body;
+  locked.getReader();
+  await assertRejects(() => readStreamEvents(locked, { format: "sse" }).result(), TypeError);
   assertThrows(() => readStreamEvents(empty, { idleTimeout: -1 }), RangeError);
   assertThrows(() => readStreamEvents(empty, { maxLineLength: 0 }), RangeError);
+});
+
+Deno.test("readStreamEvents refuses a body of anything but bytes", async () => {
+  for (
+    const [chunk, kind] of [
+      [null, "null"],
+      ["data: 1\n\n", "a string"],
+      [5, "a number"],
+      [new ArrayBuffer(3), "bytes"],
+      [new Uint16Array(3), "bytes"],
+    ] as const
+  ) {
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(chunk) });
+    await assertRejects(
+      () => readStreamEvents(body as ReadableStream<never>, { format: "sse" }).result(),
+      TypeError,
+      `Expected a chunk to be a Uint8Array, received ${kind}`,
+    );
+  }
+});
+
+Deno.test("readStreamEvents takes a response of another class", async () => {
+  const { body } = sourceOf([write(EVENTS, "ndjson")]);
+  const headers = new Headers({ "content-type": "application/x-ndjson" });
+  const response = { ok: true, status: 200, headers, body } as unknown as Response;
+  assertEquals(await readStreamEvents(response).result(), MESSAGE);
 });
 
 Deno.test("readStreamEvents is read by one: a second iterator, or one after result(), is refused", async () => {
