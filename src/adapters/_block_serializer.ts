@@ -43,6 +43,10 @@ export interface SerializedBlock {
   readonly isClosed: boolean;
   /** The text so far: of the arguments, for a tool call. */
   readonly text: string;
+  /** The id of a tool call, once it is known. */
+  readonly id: string | undefined;
+  /** The arguments of a tool call, once it is closed. */
+  readonly arguments: JsonObject | undefined;
 }
 
 class Block implements SerializedBlock {

@@ -4,7 +4,7 @@ import {
   type StreamEventFormat,
 } from "../wire/_frame_parser.ts";
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
-import type { Adapter, Emit } from "./_adapter.ts";
+import { type Adapter, AdapterError, type AssistantErrorCode, type Emit } from "./_adapter.ts";
 
 /** The longest line, and the longest data of a server-sent event, in UTF-16 code units. */
 const MAX_LINE_LENGTH = 67_108_864;
@@ -18,6 +18,7 @@ export class BodyDecoder {
   readonly #parser;
   #emit!: Emit;
   readonly #sink: FrameSink = (data, frame) => {
+    if (this.isFinished) return;
     const text = data.trim();
     // A heartbeat, or what is left of a frame that says nothing more.
     if (text === "" || (frame.isCut && DONE.startsWith(text) && text !== DONE)) return;
@@ -39,36 +40,47 @@ export class BodyDecoder {
     this.#adapter.push(payload, this.#emit);
   };
 
+  /**
+   * Creates the decoder of one body.
+   *
+   * @param adapter What takes its payloads.
+   * @param format How they are written.
+   */
   constructor(adapter: Adapter, format: StreamEventFormat) {
     this.#adapter = adapter;
     this.#parser = createFrameParser(format, MAX_LINE_LENGTH);
   }
 
+  /** Whether the terminal event was emitted; nothing follows it. */
   get isFinished(): boolean {
     return this.#adapter.isFinished;
   }
 
+  /** Takes the next bytes. */
   push(bytes: Uint8Array, emit: Emit): void {
     this.#parse(emit, () => this.#parser.push(bytes, this.#sink));
   }
 
+  /** Takes the end of the body. */
   end(emit: Emit): void {
-    this.#parse(emit, () => this.#parser.end(this.#sink));
+    // Whatever is wrong with the last frame, it is that something is missing.
+    this.#parse(emit, () => this.#parser.end(this.#sink), "truncated");
     this.#adapter.end(emit);
   }
 
+  /** Takes the failure of the body. */
   fail(cause: unknown, emit: Emit): void {
     this.#adapter.fail(cause, emit);
   }
 
-  #parse(emit: Emit, step: () => void): void {
+  #parse(emit: Emit, step: () => void, code?: AssistantErrorCode): void {
     if (this.isFinished) return;
     this.#emit = emit;
     try {
       step();
     } catch (error) {
       if (!StreamDecodeError.is(error)) throw error;
-      this.fail(error, emit);
+      this.fail(code ? new AdapterError(code, error.message) : error, emit);
     }
   }
 }

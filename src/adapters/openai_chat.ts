@@ -9,7 +9,7 @@ import {
 } from "./_adapter.ts";
 import type { SerializedBlock } from "./_block_serializer.ts";
 import { type ChatToolCall, ChatToolCalls } from "./_chat_tool_calls.ts";
-import { readOpenAiError } from "./_openai_error.ts";
+import { readProviderError } from "./_provider_error.ts";
 import { readOpenAiUsage } from "./_openai_usage.ts";
 import { WireAdapter } from "./_wire_adapter.ts";
 
@@ -134,9 +134,9 @@ class OpenAiChatAdapter extends WireAdapter {
     } else if (isPlainObject(payload.x_groq)) {
       this.#usageBeside(payload.x_groq.usage);
     }
-    if (isError(error)) throw readOpenAiError(error);
+    if (isError(error)) throw readProviderError(error);
     if (choices === undefined || choices === null) {
-      if (isFlatError(payload)) throw readOpenAiError(payload);
+      if (isFlatError(payload)) throw readProviderError(payload);
       return; // Progress, filter results and the like.
     }
     if (!Array.isArray(choices)) throw malformed("Expected choices to be an array");
@@ -208,7 +208,7 @@ class OpenAiChatAdapter extends WireAdapter {
       if (!isPlainObject(delta)) throw malformed("Expected a delta to be an object");
       this.#delta(delta);
     }
-    if (isError(error)) throw readOpenAiError(error);
+    if (isError(error)) throw readProviderError(error);
     if (finish_reason === undefined || finish_reason === null || finish_reason === "") return;
     if (typeof finish_reason !== "string") throw malformed("Expected finish_reason to be a string");
     this.#finishWith(finish_reason);

@@ -3,7 +3,7 @@ import { quote } from "../_quote.ts";
 import type { JsonObject, JsonValue, ProviderReplay, SuccessfulStopReason } from "../types.ts";
 import { type Adapter, AdapterError, type AdapterOptions } from "./_adapter.ts";
 import type { SerializedBlock } from "./_block_serializer.ts";
-import { readOpenAiError } from "./_openai_error.ts";
+import { readProviderError } from "./_provider_error.ts";
 import { readOpenAiUsage } from "./_openai_usage.ts";
 import { WireAdapter } from "./_wire_adapter.ts";
 
@@ -123,14 +123,14 @@ class OpenAiResponsesAdapter extends WireAdapter {
     if (!isPlainObject(payload)) throw malformed("Expected an event to be an object");
     const { type } = payload;
     if (typeof type !== "string") {
-      if (isPlainObject(payload.error)) throw readOpenAiError(payload.error);
+      if (isPlainObject(payload.error)) throw readProviderError(payload.error);
       throw malformed("Expected an event to have a type");
     }
     if (isPlainObject(payload.response)) this.#response(payload.response);
     switch (type) {
       case "error":
       case "response.error":
-        throw readOpenAiError(
+        throw readProviderError(
           isPlainObject(payload.error) || typeof payload.error === "string"
             ? payload.error
             : { ...payload, type: undefined },
@@ -494,7 +494,7 @@ class OpenAiResponsesAdapter extends WireAdapter {
     const fields = isPlainObject(response) ? response : {};
     // Where the event's name and the status disagree, the status is nearer to what happened.
     const status = typeof fields.status === "string" ? fields.status : event;
-    if (isPlainObject(fields.error)) throw readOpenAiError(fields.error);
+    if (isPlainObject(fields.error)) throw readProviderError(fields.error);
     const reason = this.#reasonOf(status, fields);
     this.#takeOutput(fields.output, reason);
     for (const item of this.#items) {
