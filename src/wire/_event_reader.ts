@@ -9,6 +9,11 @@ export interface BytesToEvents {
   push(bytes: Uint8Array, emit: (event: StreamEvent) => void): void;
   /** Takes the end of the body. */
   end(emit: (event: StreamEvent) => void): void;
+  /**
+   * Takes a failure of the stream, an abort included, where that is a terminal event too. What it
+   * throws ends the stream instead.
+   */
+  fail?(cause: unknown, emit: (event: StreamEvent) => void): void;
   /** What is safe to keep of what was emitted. */
   partialContent(): AssistantContent[];
 }
@@ -165,7 +170,19 @@ export class EventReader implements StreamEventReader {
         if (this.#isSettled || done) this.#end("closed");
       }
     } catch (error) {
-      if (!this.#ending) this.#end(this.#isSettled ? "closed" : { error });
+      if (this.#ending) return;
+      if (this.#isSettled) this.#end("closed");
+      else this.#fail(error);
+    }
+  }
+
+  /** Ends the stream with a failure: as the machine's terminal event, or as an error. */
+  #fail(cause: unknown): void {
+    try {
+      this.#machine.fail?.(cause, this.#emit);
+      this.#end(this.#isSettled ? "closed" : { error: cause }, cause);
+    } catch (error) {
+      this.#end({ error });
     }
   }
 
@@ -206,12 +223,14 @@ export class EventReader implements StreamEventReader {
     );
   }
 
-  /** Ends the stream at once; what waits to be read is dropped. */
+  /** Ends the stream at once; what waits to be read is dropped, unless a terminal event follows it. */
   #interrupt(reason: unknown): void {
     if (this.#ending) return;
-    this.#queue = [];
-    this.#head = 0;
-    this.#end({ error: reason });
+    if (!this.#machine.fail) {
+      this.#queue = [];
+      this.#head = 0;
+    }
+    this.#fail(reason);
   }
 
   #leave(): void {
@@ -221,11 +240,11 @@ export class EventReader implements StreamEventReader {
     this.#ending = "closed";
   }
 
-  #end(ending: { readonly error: unknown } | "closed"): void {
+  #end(ending: { readonly error: unknown } | "closed", cause?: unknown): void {
     this.#ending = ending;
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
-    const error = ending === "closed" ? undefined : ending.error;
+    const error = ending === "closed" ? cause : ending.error;
     if (ending !== "closed") this.#outcome.reject(error);
     // Nobody waits for the body to be let go: a server may hold it open for ever.
     if (this.#reader) this.#reader.cancel(error).catch(() => {});

@@ -5,4 +5,8 @@
  */
 
 export type { Adapter, AdapterLimits, AdapterOptions, Emit } from "../_adapter.ts";
+export type { StreamResponseOptions } from "../_stream_response.ts";
 export { createAnthropicMessagesAdapter } from "../anthropic_messages.ts";
+export { AnthropicMessagesDecoderStream } from "../anthropic_messages_decoder_stream.ts";
+export { streamAnthropicMessages } from "../stream_anthropic_messages.ts";
+export type { StreamEventReader } from "../../wire/_event_reader.ts";
