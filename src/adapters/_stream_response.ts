@@ -51,8 +51,11 @@ const REFUSED_LENGTH = 65_536;
 /** How much of such a body a message quotes, in UTF-16 code units. */
 const QUOTED_LENGTH = 500;
 
-/** Content types that say nothing. */
-const MUTE_CONTENT_TYPES: readonly string[] = ["", "application/octet-stream"];
+/** Up to where such a body is searched for what to quote, in UTF-16 code units. */
+const SEARCHED_LENGTH = 4_096;
+
+/** Content types that say nothing; what comes will show. */
+const MUTE_CONTENT_TYPES: readonly string[] = ["", "application/octet-stream", "text/plain"];
 
 /** Looks for the title of a page. */
 const TITLE = /<title[^>]*>([^<]*)/i;
@@ -185,10 +188,8 @@ class ResponseDecoder implements BytesToEvents {
     if (body === undefined || (body !== null && typeof body.getReader !== "function")) {
       throw this.#misuse = new TypeError(`Expected a Response, received ${kindOf(response)}`);
     }
-    if (body?.locked) {
-      throw this.#misuse = new TypeError(
-        "Expected a body that nobody reads, received a locked one",
-      );
+    if (body?.locked || response.bodyUsed) {
+      throw this.#misuse = new TypeError("Expected a body that nobody reads, received one in use");
     }
     return body;
   }
@@ -242,7 +243,8 @@ function retryAfterOf(headers: Headers, now: () => number): number | undefined {
 }
 
 function readNumber(value: string | null): number | undefined {
-  return value !== null && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : undefined;
+  if (value === null || !/^\s*\d{1,15}(\.\d+)?\s*$/.test(value)) return undefined;
+  return Number(value);
 }
 
 function isAbort(cause: unknown): boolean {
@@ -270,23 +272,25 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
 function quoteBody(error: AdapterError, text: string, contentType: string): AdapterError {
   const { code, message, details } = error;
   if (text === "") return error;
-  let value: unknown;
+  let said: AdapterError | undefined;
   try {
-    value = JSON.parse(text);
+    const value = JSON.parse(text);
+    // A good status with an error inside; else it is an answer, which is not for a message.
+    if (code !== "http_error" && !hasError(value)) return error;
+    said = readProviderError(value);
   } catch {
-    const title = contentType === "text/html" ? TITLE.exec(text)?.[1]?.trim() : undefined;
-    const excerpt = (title || text).replace(/\s+/g, " ").slice(0, QUOTED_LENGTH);
-    return new AdapterError(code, `${message}: ${excerpt}`, details);
+    return new AdapterError(code, `${message}: ${excerptOf(text, contentType)}`, details);
   }
-  const said = readProviderError(value);
-  // A good status with an error inside is the provider's word against its own.
-  const isSaid = code === "http_error" || hasError(value);
-  if (!isSaid) return error;
-  return new AdapterError(
-    code === "http_error" ? code : "provider_error",
-    code === "http_error" ? `${message}: ${said.message}` : said.message,
-    { ...said.details, ...details },
-  );
+  return code === "http_error"
+    ? new AdapterError(code, `${message}: ${said.message}`, { ...said.details, ...details })
+    : new AdapterError("provider_error", said.message, { ...said.details, ...details });
+}
+
+/** The title of a page, or the beginning of a text. */
+function excerptOf(text: string, contentType: string): string {
+  const beginning = text.slice(0, SEARCHED_LENGTH);
+  const title = contentType === "text/html" ? TITLE.exec(beginning)?.[1]?.trim() : undefined;
+  return (title || beginning).replace(/\s+/g, " ").slice(0, QUOTED_LENGTH);
 }
 
 function hasError(value: unknown): boolean {

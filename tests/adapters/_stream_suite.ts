@@ -1,0 +1,434 @@
+/** What holds for every `stream…` function, whatever the provider or the connection does. */
+
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import {
+  type AssistantMessage,
+  createStreamEventValidator,
+  type FailedAssistantMessage,
+  type StreamEvent,
+} from "../../mod.ts";
+import type { StreamResponseOptions } from "../../src/adapters/_stream_response.ts";
+import type { StreamEventReader } from "../../src/wire/_event_reader.ts";
+import { assertPart } from "./_bodies.ts";
+import { chunkedHead, type Connection, head, withServer, writeChunk } from "./_loopback.ts";
+
+/** What the suite has to know of a `stream…` function. */
+export interface StreamFunction {
+  /** Its name. */
+  readonly name: string;
+  /** The function. */
+  readonly stream: (
+    response: Response | PromiseLike<Response>,
+    options?: StreamResponseOptions,
+  ) => StreamEventReader;
+  /** The content type of its wire. */
+  readonly contentType: string;
+  /** The header with the id of the request. */
+  readonly requestIdHeader: string;
+  /** A healthy body with text. */
+  readonly body: Uint8Array;
+}
+
+/** How long may pass before a stream counts as stalled, in milliseconds. */
+const IDLE = 60;
+
+/** Reads a stream to its end. Fails unless it is legal and `result()` gives its last message. */
+async function read(stream: StreamEventReader): Promise<AssistantMessage> {
+  const validator = createStreamEventValidator();
+  let last: StreamEvent | undefined;
+  for await (const event of stream) {
+    validator.accept(event);
+    last = event;
+  }
+  validator.end();
+  assert(last?.type === "done" || last?.type === "error");
+  assertEquals(await stream.result(), last.message);
+  return last.message;
+}
+
+/** Reads a stream that breaks off. */
+async function readFailure(stream: StreamEventReader): Promise<FailedAssistantMessage> {
+  const message = await read(stream);
+  assert(message.stopReason === "error" || message.stopReason === "aborted");
+  assert(message.errorMessage !== "");
+  return message;
+}
+
+/** What was wrong, in short. */
+function faultOf({ stopReason, errorCode, errorMessage }: FailedAssistantMessage): unknown[] {
+  return [stopReason, errorCode, errorMessage];
+}
+
+/** Registers the tests of a `stream…` function. */
+export function testStreamFunction(
+  { name, stream, contentType, requestIdHeader, body }: StreamFunction,
+): void {
+  const half = body.subarray(0, body.length >> 1);
+  const healthy = () =>
+    new Response(new Uint8Array(body), { headers: { "content-type": contentType } });
+  const refused = (text: string, status: number, headers: Record<string, string>) =>
+    new Response(text, { status, headers });
+  /** What the stream makes of a server's behaviour. */
+  const served = (
+    serve: (connection: Connection) => Promise<void>,
+    options: StreamResponseOptions = {},
+  ) => withServer(serve, (url) => read(stream(fetch(url), options)));
+  const failed = async (
+    serve: (connection: Connection) => Promise<void>,
+    options: StreamResponseOptions = {},
+  ) => {
+    const message = await served(serve, options);
+    assert(message.stopReason === "error" || message.stopReason === "aborted");
+    return message;
+  };
+
+  /** The message of the whole body. */
+  const whole = async () => {
+    const message = await read(stream(healthy(), { now: () => 0 }));
+    assert(message.stopReason !== "error" && message.stopReason !== "aborted");
+    return message;
+  };
+
+  Deno.test(`${name} reads a response that comes in small pieces`, async () => {
+    const message = await served(async (connection) => {
+      await connection.write(chunkedHead(contentType));
+      for (let at = 0; at < body.length; at += 700) {
+        await writeChunk(connection, body.subarray(at, at + 700));
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      await connection.write("0\r\n\r\n");
+    }, { now: () => 0 });
+
+    assertEquals(message, await whole());
+  });
+
+  Deno.test(`${name} gives the result when nobody iterates`, async () => {
+    assertEquals(await stream(healthy(), { now: () => 0 }).result(), await whole());
+  });
+
+  Deno.test(`${name} takes a content type with parameters, none, or one that says nothing`, async () => {
+    for (
+      const type of [
+        `${contentType.toUpperCase()}; charset=utf-8`,
+        "text/plain",
+        "application/octet-stream",
+      ]
+    ) {
+      const response = new Response(new Uint8Array(body), { headers: { "content-type": type } });
+      assertEquals(await read(stream(response, { now: () => 0 })), await whole());
+    }
+    const untyped = new Response(new Uint8Array(body));
+    untyped.headers.delete("content-type");
+    assertEquals(await read(stream(untyped, { now: () => 0 })), await whole());
+  });
+
+  Deno.test(`${name} lets go of a body that is held open after the end`, async () => {
+    let isGone = false;
+    await withServer(async (connection) => {
+      await connection.write(chunkedHead(contentType));
+      await writeChunk(connection, body);
+      await connection.closed();
+      isGone = true;
+    }, async (url) => {
+      await read(stream(fetch(url)));
+      while (!isGone) await new Promise((resolve) => setTimeout(resolve, 1));
+    });
+    assert(isGone);
+  });
+
+  Deno.test(`${name} quotes the error of a refused request`, async () => {
+    const error = { type: "rate_limit_error", message: "Too many requests" };
+    for (const status of [400, 401, 404, 413, 429, 500, 503, 529]) {
+      const text = JSON.stringify({ type: "error", error });
+      const response = refused(text, status, {
+        "content-type": "application/json",
+        [requestIdHeader]: "req_7",
+        "retry-after": "1.5",
+      });
+
+      const message = await readFailure(stream(response));
+
+      assertEquals(faultOf(message), [
+        "error",
+        "http_error",
+        `HTTP status ${status}: Too many requests`,
+      ]);
+      assertEquals(message.errorDetails, {
+        requestId: "req_7",
+        providerErrorType: "rate_limit_error",
+        status,
+        retryAfter: 1500,
+      });
+      assertEquals(message.content, []);
+    }
+  });
+
+  Deno.test(`${name} reads when to come again, however it is said`, async () => {
+    const now = () => Date.UTC(2031, 0, 1);
+    const retryAfter = async (headers: Record<string, string>) =>
+      (await readFailure(stream(refused("", 503, headers), { now }))).errorDetails?.retryAfter;
+
+    assertEquals(await retryAfter({ "retry-after": "120" }), 120_000);
+    assertEquals(await retryAfter({ "retry-after": "Wed, 01 Jan 2031 00:00:30 GMT" }), 30_000);
+    assertEquals(await retryAfter({ "retry-after": "Tue, 31 Dec 2030 00:00:00 GMT" }), 0);
+    assertEquals(await retryAfter({ "retry-after-ms": "25", "retry-after": "1" }), 25);
+    for (const value of ["-1", "soon", "1e9", "9".repeat(400), ""]) {
+      assertEquals(await retryAfter({ "retry-after": value }), undefined);
+    }
+    assertEquals(await retryAfter({}), undefined);
+  });
+
+  const BODIES: readonly [what: string, type: string, text: string, message: string][] = [
+    ["a text", "text/plain", "  upstream \n refused  ", ": upstream refused"],
+    [
+      "a page",
+      "text/html; charset=utf-8",
+      "<html><head><TITLE>\n502 Bad Gateway\n</TITLE></head><body>…</body>",
+      ": 502 Bad Gateway",
+    ],
+    ["a page without a title", "text/html", "<h1>No</h1>", ": <h1>No</h1>"],
+    ["nothing", "text/plain", "", ""],
+    ["an error in a text", "application/json", '{"error":"no such model"}', ": no such model"],
+    ["an error that is flat", "application/json", '{"message":"Busy"}', ": Busy"],
+    ["an error in a list", "application/json", '[{"error":{"message":"Busy"}}]', ": Busy"],
+    ["a detail", "application/json", '{"detail":"Not found"}', ": Not found"],
+    ["another object", "application/json", '{"why":1}', ': {"why":1}'],
+    ["half of JSON", "application/json", '{"error":', ': {"error":'],
+  ];
+
+  for (const [what, type, text, message] of BODIES) {
+    Deno.test(`${name} quotes ${what} behind a refused status`, async () => {
+      const failure = await readFailure(
+        stream(refused(text, 502, { "content-type": type })),
+      );
+
+      assertEquals(faultOf(failure), ["error", "http_error", `HTTP status 502${message}`]);
+    });
+  }
+
+  Deno.test(`${name} bounds what it quotes`, async () => {
+    const nested = `{"error":{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}}`;
+    for (const text of [nested, `{"error":"${"no ".repeat(90_000)}"}`, "<title".repeat(20_000)]) {
+      const failure = await readFailure(
+        stream(refused(text, 502, { "content-type": "text/html" })),
+      );
+
+      assertEquals(failure.errorCode, "http_error");
+      assert(failure.errorMessage.length < 1_100);
+    }
+  });
+
+  Deno.test(`${name} refuses another content type`, async () => {
+    const page = "<html><title>Sign in</title></html>";
+    const failure = await readFailure(stream(refused(page, 200, { "content-type": "text/html" })));
+
+    const [stopReason, errorCode, errorMessage] = faultOf(failure);
+    assertEquals([stopReason, errorCode], ["error", "unexpected_content_type"]);
+    assertStringIncludes(errorMessage as string, `Expected content type "${contentType}"`);
+    assertStringIncludes(errorMessage as string, 'received "text/html": Sign in');
+    assertEquals(failure.errorDetails, { status: 200 });
+  });
+
+  Deno.test(`${name} does not quote an answer that is no stream`, async () => {
+    const failure = await readFailure(stream(Response.json({ content: "secret" })));
+
+    assertEquals(failure.errorCode, "unexpected_content_type");
+    assert(!failure.errorMessage.includes("secret"));
+  });
+
+  Deno.test(`${name} finds the error in an answer whose status is good`, async () => {
+    const error = { message: "Overloaded", type: "overloaded_error" };
+
+    const failure = await readFailure(stream(Response.json({ error })));
+
+    assertEquals(faultOf(failure), ["error", "provider_error", "Overloaded"]);
+    assertEquals(failure.errorDetails?.providerErrorType, "overloaded_error");
+  });
+
+  Deno.test(`${name} ends in an error when there is no body`, async () => {
+    for (
+      const response of [new Response(null, { status: 204 }), new Response(null), new Response("")]
+    ) {
+      assertEquals((await readFailure(stream(response))).errorCode, "truncated");
+    }
+  });
+
+  Deno.test(`${name} ends in an error when nobody answers`, async () => {
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const url = `http://127.0.0.1:${listener.addr.port}/`;
+    listener.close();
+
+    const failure = await readFailure(stream(fetch(url)));
+
+    assertEquals([failure.stopReason, failure.errorCode], ["error", "network_error"]);
+  });
+
+  Deno.test(`${name} keeps what is safe when the connection breaks`, async () => {
+    const failure = await failed(async (connection) => {
+      await connection.write(chunkedHead(contentType));
+      await writeChunk(connection, half);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    });
+
+    assertEquals([failure.stopReason, failure.errorCode], ["error", "network_error"]);
+    assert(failure.content.length > 0);
+    assertPart(failure.content, (await whole()).content);
+  });
+
+  Deno.test(`${name} keeps what is safe when the body ends too early`, async () => {
+    const failure = await failed(async ({ write }) => {
+      await write(head(contentType));
+      await write(half);
+    });
+
+    assertEquals([failure.stopReason, failure.errorCode], ["error", "truncated"]);
+    assert(failure.content.length > 0);
+    assertPart(failure.content, (await whole()).content);
+  });
+
+  Deno.test(`${name} keeps what is safe when the body stalls`, async () => {
+    const failure = await failed(async (connection) => {
+      await connection.write(chunkedHead(contentType));
+      await writeChunk(connection, half);
+      await connection.closed();
+    }, { idleTimeout: IDLE });
+
+    assertEquals(faultOf(failure), [
+      "error",
+      "idle_timeout",
+      `No byte came for ${IDLE} milliseconds`,
+    ]);
+    assertPart(failure.content, (await whole()).content);
+  });
+
+  Deno.test(`${name} ends in an error when no response comes`, async () => {
+    const failure = await failed(({ closed }) => closed(), { idleTimeout: IDLE });
+
+    assertEquals([failure.stopReason, failure.errorCode], ["error", "idle_timeout"]);
+  });
+
+  Deno.test(`${name} tells the status when the body behind it breaks, stalls or never ends`, async () => {
+    const start = head("application/json", "503 Service Unavailable", "x-any: 1\r\n");
+    const stalled = await failed(async ({ write, closed }) => {
+      await write(start);
+      await write("half a te");
+      await closed();
+    }, { idleTimeout: IDLE });
+    assertEquals(faultOf(stalled), ["error", "http_error", "HTTP status 503: half a te"]);
+
+    const broken = await failed(async (connection) => {
+      await connection.write(chunkedHead("text/html").replace("200 OK", "503 No"));
+      await writeChunk(connection, new TextEncoder().encode("half a te"));
+    });
+    assertEquals(faultOf(broken), ["error", "http_error", "HTTP status 503: half a te"]);
+
+    const endless = await failed(async ({ write }) => {
+      await write(start);
+      for (;;) await write("more and more of it ".repeat(200));
+    });
+    assertEquals(endless.errorCode, "http_error");
+    assert(endless.errorMessage.length < 600);
+  });
+
+  Deno.test(`${name} is aborted before, while waiting and while reading`, async () => {
+    const before = await readFailure(stream(healthy(), { signal: AbortSignal.abort() }));
+    assertEquals([before.stopReason, before.errorCode], ["aborted", "aborted"]);
+    assertEquals(before.content, []);
+
+    const waiting = new AbortController();
+    const pending = stream(new Promise(() => {}), { signal: waiting.signal });
+    setTimeout(() => waiting.abort("the user left"), 5);
+    assertEquals(faultOf(await readFailure(pending)), ["aborted", "aborted", "the user left"]);
+
+    const reading = new AbortController();
+    await withServer(async (connection) => {
+      await connection.write(chunkedHead(contentType));
+      await writeChunk(connection, half);
+      await connection.closed();
+    }, async (url) => {
+      const events = stream(fetch(url, { signal: reading.signal }), { signal: reading.signal });
+      const validator = createStreamEventValidator();
+      let last: StreamEvent | undefined;
+      for await (const event of events) {
+        validator.accept(event);
+        last = event;
+        if (event.type === "text_delta") reading.abort();
+      }
+      validator.end();
+      assert(last?.type === "error");
+      assertEquals([last.reason, last.message.errorCode], ["aborted", "aborted"]);
+      assert(last.message.content.length > 0);
+      assertEquals(await events.result(), last.message);
+    });
+  });
+
+  Deno.test(`${name} is aborted when its signal times out, and when fetch was aborted`, async () => {
+    const timeout = stream(new Promise(() => {}), { signal: AbortSignal.timeout(5) });
+    assertEquals((await readFailure(timeout)).stopReason, "aborted");
+
+    const fetched = stream(fetch("http://127.0.0.1:1/", { signal: AbortSignal.abort() }));
+    assertEquals((await readFailure(fetched)).stopReason, "aborted");
+  });
+
+  Deno.test(`${name} lets the body go and ends as aborted when the loop is left`, async () => {
+    let isGone = false;
+    await withServer(async (connection) => {
+      await connection.write(chunkedHead(contentType));
+      await writeChunk(connection, half);
+      await connection.closed();
+      isGone = true;
+    }, async (url) => {
+      const events = stream(fetch(url));
+      for await (const event of events) {
+        if (event.type === "text_delta") break;
+      }
+      const message = await events.result();
+      assertEquals(message.stopReason, "aborted");
+      assertEquals(message.content, events.partialContent());
+      while (!isGone) await new Promise((resolve) => setTimeout(resolve, 1));
+    });
+  });
+
+  Deno.test(`${name} ends in an error when the response fails with whatever`, async () => {
+    for (const reason of [undefined, null, "no", 7, {}, new Error("no")]) {
+      const failure = await readFailure(stream(Promise.reject(reason)));
+      assertEquals([failure.stopReason, failure.errorCode], ["error", "network_error"]);
+    }
+  });
+
+  Deno.test(`${name} tells the request of a body that breaks`, async () => {
+    const response = new Response(new Uint8Array(half), {
+      headers: { "content-type": contentType, [requestIdHeader]: "req_8" },
+    });
+
+    assertEquals((await readFailure(stream(response))).errorDetails, { requestId: "req_8" });
+  });
+
+  Deno.test(`${name} refuses what is no response, and a body in use`, async () => {
+    const used = healthy();
+    await used.text();
+    const locked = healthy();
+    locked.body?.getReader();
+
+    const none = await assertRejects(
+      () => stream(Promise.resolve("no response" as never)).result(),
+      TypeError,
+    );
+    assertEquals(none.message, "Expected a Response, received a string");
+    for (const response of [used, locked]) {
+      const error = await assertRejects(() => stream(response).result(), TypeError);
+      assertEquals(error.message, "Expected a body that nobody reads, received one in use");
+    }
+  });
+
+  Deno.test(`${name} refuses options out of range`, () => {
+    assertThrows(() => stream(healthy(), { idleTimeout: NaN }), RangeError);
+    assertThrows(() => stream(healthy(), { limits: { contentBlocks: -1 } }), RangeError);
+  });
+}
