@@ -5,91 +5,87 @@ import { type Adapter, AdapterError } from "./_adapter.ts";
 import { BodyDecoder } from "./_body_decoder.ts";
 
 /**
- * What all decoder streams are: a body's bytes in, legal events out, whatever the body does.
+ * Makes a stream what all decoder streams are: a body's bytes in, legal events out, whatever the body
+ * does.
  *
  * A body that breaks does not error the readable side: the error becomes the `error` event, and the
  * readable side closes. After the terminal event the writable side errors, as with `terminate()`, so
  * that a server which holds the body open is let go.
  */
-export class AdapterDecoderStream extends TransformStream<Uint8Array, StreamEvent> {
-  /**
-   * Creates the decoder stream of one body.
-   *
-   * @param adapter What makes events of its payloads.
-   * @param format How the payloads are written.
-   */
-  constructor(adapter: Adapter, format: StreamEventFormat) {
-    const decoder = new BodyDecoder(adapter, format);
-    super();
-    // A transform stream that is aborted errors its readable side, where no event could follow. So
-    // both sides are our own.
-    let readableController!: ReadableStreamDefaultController<StreamEvent>;
-    let writableController!: WritableStreamDefaultController;
-    let isEnded = false;
-    let isWanted = false;
-    let release: (() => void) | undefined;
+export function connectDecoder(
+  stream: TransformStream<Uint8Array, StreamEvent>,
+  adapter: Adapter,
+  format: StreamEventFormat,
+): void {
+  const decoder = new BodyDecoder(adapter, format);
+  // A transform stream that is aborted errors its readable side, where no event could follow. So
+  // both sides are our own.
+  let readableController!: ReadableStreamDefaultController<StreamEvent>;
+  let writableController!: WritableStreamDefaultController;
+  let isEnded = false;
+  let isWanted = false;
+  let release: (() => void) | undefined;
 
-    const emit = (event: StreamEvent): void => readableController.enqueue(event);
-    const close = (): void => {
-      isEnded = true;
+  const emit = (event: StreamEvent): void => readableController.enqueue(event);
+  const close = (): void => {
+    isEnded = true;
+    release?.();
+    readableController.close();
+  };
+  const fail = (reason: unknown): void => {
+    if (isEnded) return;
+    decoder.fail(reason, emit);
+    close();
+  };
+
+  const readable = new ReadableStream<StreamEvent>({
+    start(controller) {
+      readableController = controller;
+    },
+    // Called when a read waits and no event does.
+    pull() {
+      isWanted = true;
       release?.();
-      readableController.close();
-    };
-    const fail = (reason: unknown): void => {
+    },
+    cancel(reason) {
+      isEnded = true;
+      writableController.error(reason);
+      release?.();
+    },
+  }, { highWaterMark: 0 });
+
+  const writable = new WritableStream<Uint8Array>({
+    start(controller) {
+      writableController = controller;
+      // Without it, an abort would wait for a write that waits for a reader.
+      controller.signal.addEventListener("abort", () => fail(controller.signal.reason));
+    },
+    async write(bytes) {
+      if (!(bytes instanceof Uint8Array)) {
+        const message = `Expected a chunk to be a Uint8Array, received ${kindOf(bytes)}`;
+        fail(new AdapterError("malformed_frame", message));
+        throw new TypeError(message);
+      }
+      if (!isWanted && !isEnded) await new Promise<void>((resolve) => release = resolve);
+      release = undefined;
       if (isEnded) return;
-      decoder.fail(reason, emit);
-      close();
-    };
-
-    const readable = new ReadableStream<StreamEvent>({
-      start(controller) {
-        readableController = controller;
-      },
-      // Called when a read waits and no event does.
-      pull() {
-        isWanted = true;
-        release?.();
-      },
-      cancel(reason) {
-        isEnded = true;
-        writableController.error(reason);
-        release?.();
-      },
-    }, { highWaterMark: 0 });
-
-    const writable = new WritableStream<Uint8Array>({
-      start(controller) {
-        writableController = controller;
-        // Without it, an abort would wait for a write that waits for a reader.
-        controller.signal.addEventListener("abort", () => fail(controller.signal.reason));
-      },
-      async write(bytes) {
-        if (!(bytes instanceof Uint8Array)) {
-          const message = `Expected a chunk to be a Uint8Array, received ${kindOf(bytes)}`;
-          fail(new AdapterError("malformed_frame", message));
-          throw new TypeError(message);
-        }
-        if (!isWanted && !isEnded) await new Promise<void>((resolve) => release = resolve);
-        release = undefined;
-        if (isEnded) return;
-        isWanted = false;
-        decoder.push(bytes, emit);
-        if (decoder.isFinished) {
-          close();
-          writableController.error(new TypeError("The response has ended"));
-        } else if (readableController.desiredSize === 0) {
-          // Nothing came of it: whoever waits still does.
-          isWanted = true;
-        }
-      },
-      close() {
-        if (isEnded) return;
-        decoder.end(emit);
+      isWanted = false;
+      decoder.push(bytes, emit);
+      if (decoder.isFinished) {
         close();
-      },
-      abort: fail,
-    });
+        writableController.error(new TypeError("The response has ended"));
+      } else if (readableController.desiredSize === 0) {
+        // Nothing came of it: whoever waits still does.
+        isWanted = true;
+      }
+    },
+    close() {
+      if (isEnded) return;
+      decoder.end(emit);
+      close();
+    },
+    abort: fail,
+  });
 
-    Object.defineProperties(this, { readable: { value: readable }, writable: { value: writable } });
-  }
+  Object.defineProperties(stream, { readable: { value: readable }, writable: { value: writable } });
 }

@@ -1,5 +1,6 @@
+import type { StreamEvent } from "../types.ts";
 import type { AdapterOptions } from "./_adapter.ts";
-import { AdapterDecoderStream } from "./_decoder_stream.ts";
+import { connectDecoder } from "./_decoder_stream.ts";
 import { createAnthropicMessagesAdapter } from "./anthropic_messages.ts";
 
 /**
@@ -32,7 +33,7 @@ import { createAnthropicMessagesAdapter } from "./anthropic_messages.ts";
  * assertEquals(message.content, [{ type: "text", text: "Hello" }]);
  * ```
  */
-export class AnthropicMessagesDecoderStream extends AdapterDecoderStream {
+export class AnthropicMessagesDecoderStream extends TransformStream<Uint8Array, StreamEvent> {
   /**
    * Creates a decoder of one body.
    *
@@ -41,6 +42,8 @@ export class AnthropicMessagesDecoderStream extends AdapterDecoderStream {
    * @throws {RangeError} A limit is out of range.
    */
   constructor(options: AdapterOptions = {}) {
-    super(createAnthropicMessagesAdapter(options), "sse");
+    const adapter = createAnthropicMessagesAdapter(options);
+    super();
+    connectDecoder(this, adapter, "sse");
   }
 }

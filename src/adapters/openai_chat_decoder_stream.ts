@@ -1,5 +1,6 @@
+import type { StreamEvent } from "../types.ts";
 import type { AdapterOptions } from "./_adapter.ts";
-import { AdapterDecoderStream } from "./_decoder_stream.ts";
+import { connectDecoder } from "./_decoder_stream.ts";
 import { createOpenAiChatAdapter } from "./openai_chat.ts";
 
 /**
@@ -28,7 +29,7 @@ import { createOpenAiChatAdapter } from "./openai_chat.ts";
  * assertEquals(message.content, [{ type: "text", text: "Hello" }]);
  * ```
  */
-export class OpenAiChatDecoderStream extends AdapterDecoderStream {
+export class OpenAiChatDecoderStream extends TransformStream<Uint8Array, StreamEvent> {
   /**
    * Creates a decoder of one body.
    *
@@ -37,6 +38,8 @@ export class OpenAiChatDecoderStream extends AdapterDecoderStream {
    * @throws {RangeError} A limit is out of range.
    */
   constructor(options: AdapterOptions = {}) {
-    super(createOpenAiChatAdapter(options), "sse");
+    const adapter = createOpenAiChatAdapter(options);
+    super();
+    connectDecoder(this, adapter, "sse");
   }
 }

@@ -1,5 +1,6 @@
+import type { StreamEvent } from "../types.ts";
 import type { AdapterOptions } from "./_adapter.ts";
-import { AdapterDecoderStream } from "./_decoder_stream.ts";
+import { connectDecoder } from "./_decoder_stream.ts";
 import { createOpenAiResponsesAdapter } from "./openai_responses.ts";
 
 /**
@@ -27,7 +28,7 @@ import { createOpenAiResponsesAdapter } from "./openai_responses.ts";
  * assertEquals(message.content, [{ type: "text", text: "Hello" }]);
  * ```
  */
-export class OpenAiResponsesDecoderStream extends AdapterDecoderStream {
+export class OpenAiResponsesDecoderStream extends TransformStream<Uint8Array, StreamEvent> {
   /**
    * Creates a decoder of one body.
    *
@@ -36,6 +37,8 @@ export class OpenAiResponsesDecoderStream extends AdapterDecoderStream {
    * @throws {RangeError} A limit is out of range.
    */
   constructor(options: AdapterOptions = {}) {
-    super(createOpenAiResponsesAdapter(options), "sse");
+    const adapter = createOpenAiResponsesAdapter(options);
+    super();
+    connectDecoder(this, adapter, "sse");
   }
 }
