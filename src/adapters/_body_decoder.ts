@@ -5,6 +5,7 @@ import {
 } from "../wire/_frame_parser.ts";
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
 import { type Adapter, AdapterError, type AssistantErrorCode, type Emit } from "./_adapter.ts";
+import { readProviderError } from "./_provider_error.ts";
 
 /** The longest line, and the longest data of a server-sent event, in UTF-16 code units. */
 const MAX_LINE_LENGTH = 67_108_864;
@@ -12,13 +13,20 @@ const MAX_LINE_LENGTH = 67_108_864;
 /** How some servers say that nothing follows. It is not JSON. */
 const DONE = "[DONE]";
 
+/** Up to where a body without frames may be an error, in UTF-16 code units. */
+const UNFRAMED_LENGTH = 65_536;
+
 /** Bytes of a provider's body in, events out. Nothing is thrown but what `emit` throws. */
 export class BodyDecoder {
   readonly #adapter: Adapter;
   readonly #parser;
   #emit!: Emit;
+  /** The beginning of a body that has had no frame; some servers put an error there as it is. */
+  #unframed: string | undefined = "";
+  readonly #text = new TextDecoder();
   readonly #sink: FrameSink = (data, frame) => {
     if (this.isFinished) return;
+    this.#unframed = undefined;
     const text = data.trim();
     // A heartbeat, or what is left of a frame that says nothing more.
     if (text === "" || (frame.isCut && DONE.startsWith(text) && text !== DONE)) return;
@@ -59,13 +67,19 @@ export class BodyDecoder {
   /** Takes the next bytes. */
   push(bytes: Uint8Array, emit: Emit): void {
     this.#parse(emit, () => this.#parser.push(bytes, this.#sink));
+    if (this.#unframed === undefined) return;
+    this.#unframed += this.#text.decode(bytes, { stream: true });
+    // An error is shorter than that.
+    if (this.#unframed.length > UNFRAMED_LENGTH) this.#unframed = undefined;
   }
 
   /** Takes the end of the body. */
   end(emit: Emit): void {
     // Whatever is wrong with the last frame, it is that something is missing.
     this.#parse(emit, () => this.#parser.end(this.#sink), "truncated");
-    this.#adapter.end(emit);
+    const error = readUnframed(this.#unframed);
+    if (error) this.fail(error, emit);
+    else this.#adapter.end(emit);
   }
 
   /** Takes the failure of the body. */
@@ -82,5 +96,16 @@ export class BodyDecoder {
       if (!StreamDecodeError.is(error)) throw error;
       this.fail(code ? new AdapterError(code, error.message) : error, emit);
     }
+  }
+}
+
+/** Reads the error that a body is, where it has no frame. */
+function readUnframed(body: string | undefined): AdapterError | undefined {
+  if (!body?.trimStart().startsWith("{")) return undefined;
+  try {
+    const value = JSON.parse(body);
+    return "error" in value ? readProviderError(value) : undefined;
+  } catch {
+    return undefined;
   }
 }

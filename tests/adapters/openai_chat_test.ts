@@ -77,6 +77,19 @@ Deno.test("OpenAiChatAdapter takes none of two glued chunks for the whole, where
   }
 });
 
+Deno.test("OpenAiChatAdapter keeps an error that is the body itself, without a frame", () => {
+  const wireCase = CASES.find(({ id }) => id === "oc-error-body-unframed");
+  const { message } = outcomeOf(create(), [bytesOf(wireCase as WireCase)]);
+
+  assert(message.stopReason === "error");
+  assertEquals(message.errorCode, "provider_error");
+  assertEquals(message.errorMessage, "prompt exceeds window");
+  assertEquals(message.errorDetails, {
+    providerErrorType: "exceed_context_size_error",
+    status: 400,
+  });
+});
+
 /** A chunk of the first choice. */
 function chunk(delta: unknown, finishReason: string | null = null): unknown {
   return { id: "cc-1", model: "m", choices: [{ index: 0, delta, finish_reason: finishReason }] };
