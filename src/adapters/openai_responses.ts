@@ -309,9 +309,11 @@ class OpenAiResponsesAdapter extends WireAdapter {
     const byId = id === undefined ? undefined : this.#byId.get(id);
     if (index === undefined || byId?.outputIndex === index) return byId;
     const byIndex = this.#byIndex.get(index);
+    // Some servers give a position with some events only.
+    if (byId && byId.outputIndex === undefined && !byIndex) return byId;
     // An opener may use the id of an item that has ended: some servers give all the same one.
     const isReused = isOpener && byId?.whole !== undefined;
-    if (byId && byId.outputIndex !== undefined && byIndex?.id !== id && !isReused) {
+    if (byId && byIndex?.id !== id && !isReused) {
       throw contradiction(`Expected item ${quote(id as string)} at the position that it had`);
     }
     return byIndex;

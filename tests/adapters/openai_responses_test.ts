@@ -166,6 +166,36 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     "Hi",
     { f: {}, id: "a" },
   ],
+  "gives positions with some events only": [
+    [
+      event("output_item.added", { item: message("m") }),
+      event("output_text.delta", { output_index: 0, item_id: "m", delta: "Hi" }),
+      done(0, message("m", "Hi")),
+      completed([message("m", "Hi")]),
+    ],
+    "stop",
+    "Hi",
+  ],
+  "begins a call in the place of a message, neither with an id": [
+    [
+      added(0, { type: "message" }),
+      added(0, { type: "function_call", call_id: "a", name: "f" }),
+      completed(),
+    ],
+    "wire_order",
+  ],
+  "ends an item with another text than its part": [
+    [
+      added(0, message("m")),
+      text(0, 0, "Hi"),
+      event("output_text.done", { output_index: 0, content_index: 0, text: "Hi" }),
+      event("output_text.done", { output_index: 0, content_index: 0 }),
+      done(0, message("m", "Ho")),
+      completed(),
+    ],
+    "wire_order",
+    "Hi",
+  ],
   "gives neither positions nor ids": [
     [added(0, call("a", "")), event("function_call_arguments.delta", { delta: "{}" })],
     "ambiguous_tool_call",
@@ -405,6 +435,7 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
       done(0, message("m", "Hi")),
       added(1, message("m")),
       text(1, 0, "you"),
+      done(0, message("m", "Hi")),
       done(1, message("m", "you")),
       completed([message("m", "Hi"), message("m", "you")]),
     ],
@@ -609,6 +640,21 @@ Deno.test("OpenAiResponsesAdapter streams the parts of each kind as they come", 
   ]);
 });
 
+Deno.test("OpenAiResponsesAdapter holds no more of a custom tool's input than it may", () => {
+  const delta = "0".repeat(1_048_576);
+  const item = { type: "custom_tool_call", id: "ct", call_id: "a", name: "sh", input: "" };
+
+  const verdict = verdictOf([
+    added(0, item),
+    ...Array.from(
+      { length: 17 },
+      () => event("custom_tool_call_input.delta", { output_index: 0, delta }),
+    ),
+  ]);
+
+  assertEquals(verdict, ["limit_exceeded"]);
+});
+
 Deno.test("OpenAiResponsesAdapter ends a call with its item", () => {
   const events: StreamEvent[] = [];
   const emit = (event: StreamEvent) => events.push(event);
@@ -687,6 +733,15 @@ Deno.test("OpenAiResponsesAdapter labels the message with what the wire says, or
   assertEquals(named.usage.totalTokens, 12);
   assertEquals(unnamed.model, "fallback");
   assertEquals("providerReplay" in unnamed, false);
+  const late = messageOf(createOpenAiResponsesAdapter(options), [
+    event("created", { response: { id: "" } }),
+    event("in_progress", { response: { id: 1 } }),
+    completed([message("m", "Hi")]),
+  ]);
+  assertEquals(late.providerReplay?.data, {
+    id: "resp_1",
+    output: [message("m", "Hi") as JsonValue],
+  });
 });
 
 Deno.test("OpenAiResponsesAdapter keeps no item for the next turn that nests too deep to be written", () => {
