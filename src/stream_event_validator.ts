@@ -143,7 +143,9 @@ export function createStreamEventValidator(
   return new Machine(options.limits ?? {});
 }
 
-class Machine implements StreamEventValidator {
+// One object a stream: it is the text of the open block, since one more object to hold that took two
+// hundredths more memory.
+class Machine extends DeltaText implements StreamEventValidator {
   readonly #maxBlocks: number;
   readonly #maxDepth: number;
   #phase: StreamPhase = "idle";
@@ -161,12 +163,11 @@ class Machine implements StreamEventValidator {
   #open: BlockKind | undefined;
   /** The type of the events that grow the open block. */
   #deltaType = "";
-  /** The deltas of the open block. */
-  readonly #text = new DeltaText();
   #toolId = "";
   #toolName = "";
 
   constructor(limits: StreamEventLimits) {
+    super();
     this.#maxBlocks = limitOf("contentBlocks", limits.contentBlocks, 10_000);
     this.#maxDepth = limitOf("argumentsDepth", limits.argumentsDepth, 1_000);
     const length = limitOf("messageLength", limits.messageLength, 67_108_864);
@@ -193,7 +194,7 @@ class Machine implements StreamEventValidator {
           : (event as UnknownEvent).delta;
         if (typeof delta === "string" && delta.length <= this.#room) {
           this.#room -= delta.length;
-          this.#text.append(delta);
+          this.append(delta);
           return;
         }
       }
@@ -341,7 +342,7 @@ class Machine implements StreamEventValidator {
       );
     }
     this.#room -= delta.length;
-    this.#text.append(delta);
+    this.append(delta);
   }
 
   #endText(kind: "text" | "thinking", event: UnknownEvent, fail: Fail): void {
@@ -353,7 +354,7 @@ class Machine implements StreamEventValidator {
       throw fail("malformed_event", expectedField("content", "a string", content));
     }
     this.#checkOpen(kind, contentIndex, fail);
-    const text = this.#text.toString();
+    const text = this.text();
     if (content !== text) {
       const difference = differenceOf("content", text, content);
       throw fail(
@@ -382,10 +383,10 @@ class Machine implements StreamEventValidator {
       );
     }
     this.#checkOpen("tool_call", contentIndex, fail);
-    const streamed = this.#text.pieces > 0;
+    const streamed = this.pieces > 0;
     let spelled: unknown;
     if (streamed) {
-      const text = this.#text.toString();
+      const text = this.text();
       try {
         spelled = JSON.parse(text);
       } catch {
@@ -550,13 +551,13 @@ class Machine implements StreamEventValidator {
 
   #leaveBlock(): void {
     this.#open = undefined;
-    this.#text.clear();
+    this.clearText();
   }
 
   /** What is safe to keep of the open block: text and thinking as far as they came, no half call. */
   #openBlock(): AssistantContent | undefined {
-    if (this.#open === "text") return { type: "text", text: this.#text.toString() };
-    if (this.#open === "thinking") return { type: "thinking", thinking: this.#text.toString() };
+    if (this.#open === "text") return { type: "text", text: this.text() };
+    if (this.#open === "thinking") return { type: "thinking", thinking: this.text() };
     return undefined;
   }
 

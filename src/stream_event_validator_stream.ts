@@ -93,19 +93,14 @@ export class StreamEventValidatorStream
       stopListening();
       outcome.reject(reason);
     };
-    const check = (step: () => void): void => {
-      if (violation) return;
-      try {
-        step();
-      } catch (error) {
-        violation = error as StreamSequenceError;
-        if (observe) outcome.reject(violation);
-        else fail(violation);
-        // An async function turns what the callback throws, and a promise that it rejects, into
-        // one rejection that can be ignored.
-        (async (error) => await onViolation?.(error))(violation).catch(() => {});
-        if (!observe) throw violation;
-      }
+    const report = (error: unknown): void => {
+      violation = error as StreamSequenceError;
+      if (observe) outcome.reject(violation);
+      else fail(violation);
+      // An async function turns what the callback throws, and a promise that it rejects, into one
+      // rejection that can be ignored.
+      (async (error) => await onViolation?.(error))(violation).catch(() => {});
+      if (!observe) throw violation;
     };
 
     super(
@@ -121,16 +116,26 @@ export class StreamEventValidatorStream
           stopListening = () => signal.removeEventListener("abort", abort);
         },
         transform(event, controller) {
-          check(() => {
-            validator.accept(event as StreamEvent);
-            if (validator.phase === "terminal") {
-              outcome.resolve((event as { readonly message: AssistantMessage }).message);
+          if (violation === undefined) {
+            try {
+              validator.accept(event as StreamEvent);
+              if (validator.phase === "terminal") {
+                outcome.resolve((event as { readonly message: AssistantMessage }).message);
+              }
+            } catch (error) {
+              report(error);
             }
-          });
+          }
           controller.enqueue(event as StreamEvent);
         },
         flush() {
-          check(() => validator.end());
+          if (violation === undefined) {
+            try {
+              validator.end();
+            } catch (error) {
+              report(error);
+            }
+          }
           stopListening();
         },
         cancel: fail,

@@ -24,6 +24,9 @@ export interface FrameParser {
 
 const encoder = new TextEncoder();
 
+const CARRIAGE_RETURN = 0x0d;
+const OPENING_BRACE = 0x7b;
+
 /** Looks for either end at once: two searches would each run to the end of the text for every line. */
 const LINE_END = /[\r\n]/g;
 
@@ -166,14 +169,15 @@ abstract class LineParser implements FrameParser, FramePosition {
 
 class NdjsonParser extends LineParser {
   protected line(line: string, sink: FrameSink): void {
-    const text = line.endsWith("\r") ? line.slice(0, -1) : line;
+    const text = line.charCodeAt(line.length - 1) === CARRIAGE_RETURN ? line.slice(0, -1) : line;
     if (text.length > this.maxLength) {
       throw this.error(
         "line_too_long",
         `expected at most ${this.maxLength} UTF-16 code units in a line`,
       );
     }
-    if (/\S/.test(text)) sink(text, this);
+    // Nearly every line is an object, which is not blank.
+    if (text.charCodeAt(0) === OPENING_BRACE || /\S/.test(text)) sink(text, this);
   }
 
   protected finish(): void {}

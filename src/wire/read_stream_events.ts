@@ -141,6 +141,12 @@ class ValidatedDecoder implements BytesToEvents {
   /** Set once the format is known, before any byte comes. */
   decoder!: EventDecoder;
   readonly #validator;
+  #emit: (event: StreamEvent) => void = () => {};
+  readonly #accept = (event: StreamEvent): void => {
+    if (this.isFinished) return;
+    this.#validator.accept(event);
+    this.#emit(event);
+  };
 
   constructor(options: StreamEventValidatorOptions) {
     this.#validator = createStreamEventValidator(options);
@@ -151,19 +157,13 @@ class ValidatedDecoder implements BytesToEvents {
   }
 
   push(bytes: Uint8Array, emit: (event: StreamEvent) => void): void {
-    this.decoder.push(bytes, (event) => {
-      if (this.isFinished) return;
-      this.#validator.accept(event);
-      emit(event);
-    });
+    this.#emit = emit;
+    this.decoder.push(bytes, this.#accept);
   }
 
   end(emit: (event: StreamEvent) => void): void {
-    this.decoder.end((event) => {
-      if (this.isFinished) return;
-      this.#validator.accept(event);
-      emit(event);
-    });
+    this.#emit = emit;
+    this.decoder.end(this.#accept);
     this.#validator.end();
   }
 
