@@ -69,7 +69,7 @@ class Block implements SerializedBlock {
   }
 
   get text(): string {
-    return this.delta + this.half;
+    return this.delta.text() + this.half;
   }
 
   /** Whether there is nothing to say of it. */
@@ -346,7 +346,7 @@ export class BlockSerializer {
     let args: unknown = value ?? {};
     if (pieces > 0) {
       try {
-        args = JSON.parse(String(block.delta));
+        args = JSON.parse(block.delta.text());
       } catch {
         // The engine's message quotes the text, so it goes no further.
         throw refuse("invalid_tool_arguments", "to be valid JSON");
@@ -490,9 +490,9 @@ export class BlockSerializer {
 function contentOf(block: Block): AssistantContent {
   switch (block.kind) {
     case "text":
-      return { type: "text", text: String(block.delta) };
+      return { type: "text", text: block.delta.text() };
     case "thinking":
-      return { type: "thinking", thinking: String(block.delta) };
+      return { type: "thinking", thinking: block.delta.text() };
     case "tool_call":
       return {
         type: "tool_call",

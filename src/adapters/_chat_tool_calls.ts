@@ -213,14 +213,14 @@ function twoValues(call: ChatToolCall): AdapterError {
 function isWhole(call: ChatToolCall): boolean {
   if (call.object) return true;
   try {
-    return isPlainObject(JSON.parse(String(call.text)));
+    return isPlainObject(JSON.parse(call.text.text()));
   } catch {
     return false;
   }
 }
 
 function isEmptyObject(call: ChatToolCall): boolean {
-  return Object.keys(call.object ?? JSON.parse(String(call.text))).length === 0;
+  return Object.keys(call.object ?? JSON.parse(call.text.text())).length === 0;
 }
 
 function malformed(message: string): AdapterError {

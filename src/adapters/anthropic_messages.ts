@@ -423,7 +423,7 @@ class AnthropicMessagesAdapter extends WireAdapter {
   /** Reads the input of a provider's own tool. */
   #closeInput(block: WireBlock): boolean {
     try {
-      block.wholeInput = JSON.parse(String(block.json));
+      block.wholeInput = JSON.parse(block.json.text());
       this.#checkDepth(block.wholeInput);
       return true;
     } catch (error) {

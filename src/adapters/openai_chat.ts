@@ -356,7 +356,7 @@ class OpenAiChatAdapter extends WireAdapter {
       try {
         // Cut before the arguments began, a call looks like one that has none.
         if (finish === "length" && !call.object && call.text.pieces === 0) throw cutByLimit(call);
-        const custom = call.isCustom ? { input: String(call.text) } : undefined;
+        const custom = call.isCustom ? { input: call.text.text() } : undefined;
         this.blocks.closeToolCall(block, call.object ?? custom);
       } catch (error) {
         throw finish === "length" && error instanceof AdapterError &&
