@@ -73,6 +73,11 @@ function call(
   return { ...item, status: "completed", ...fields };
 }
 
+/** An item that calls a tool whose input is free text. */
+function customCall(input: unknown): Record<string, unknown> {
+  return { type: "custom_tool_call", id: "ct", call_id: "a", name: "sh", input };
+}
+
 const added = (output_index: number, item: unknown) =>
   event("output_item.added", { output_index, item });
 const done = (output_index: number, item: unknown) =>
@@ -243,6 +248,15 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     "stop",
     "Hi",
   ],
+  "has text in the opener only": [
+    [added(0, message("m", "Hi")), completed()],
+    "stop",
+    "Hi",
+  ],
+  "has another text in the opener than at the end": [
+    [added(0, message("m", "Xi")), done(0, message("m", "Hi")), completed()],
+    "wire_order",
+  ],
   "has text in the opener and deltas that nothing repeats": [
     [added(0, message("m", "H")), text(0, 0, "i"), completed()],
     "wire_order",
@@ -277,6 +291,33 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     [added(0, call("a", "")), args(0, '{"x":1}'), done(0, call("a", '{"x":2}')), completed()],
     "wire_order",
   ],
+  "has an object as the arguments, and then a text that spells it": [
+    [done(0, call("a", { x: 1 })), completed([call("a", '{"x":1}')])],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "has an object as the arguments, and then a text that spells another": [
+    [done(0, call("a", { x: 1 })), completed([call("a", '{"x":2}')])],
+    "wire_order",
+    { f: { x: 1 }, id: "a" },
+  ],
+  "says the end of a call twice": [
+    [done(0, call("a", "{}")), done(0, call("a", "{}")), completed()],
+    "tool_use",
+    { f: {}, id: "a" },
+  ],
+  "opens a part that stays empty and is not repeated": [
+    [
+      added(0, message("m")),
+      text(0, 0, "Hi"),
+      text(0, 1, ""),
+      done(0, message("m", "Hi")),
+      completed(),
+    ],
+    "stop",
+    "Hi",
+  ],
+  "has an empty delta for nothing": [[text(0, 0, ""), completed()], "stop"],
   "has no arguments at all": [
     [added(0, call("a", null)), done(0, call("a", null)), completed()],
     "tool_use",
@@ -374,6 +415,41 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     ],
     "tool_use",
     { sh: { input: "ls -l" }, id: "a" },
+  ],
+  "has the input of a custom tool in the opener, repeated by the deltas": [
+    [
+      added(0, customCall("ls")),
+      event("custom_tool_call_input.delta", { output_index: 0, delta: "ls" }),
+      done(0, customCall("ls")),
+      completed(),
+    ],
+    "tool_use",
+    { sh: { input: "ls" }, id: "a" },
+  ],
+  "has the input of a custom tool in the opener, continued by the deltas": [
+    [
+      added(0, customCall("l")),
+      event("custom_tool_call_input.delta", { output_index: 0, delta: "s" }),
+      done(0, customCall("ls")),
+      completed(),
+    ],
+    "tool_use",
+    { sh: { input: "ls" }, id: "a" },
+  ],
+  "has the input of a custom tool at its end only": [
+    [added(0, customCall("")), done(0, customCall("ls")), completed()],
+    "tool_use",
+    { sh: { input: "ls" }, id: "a" },
+  ],
+  "never repeats the input of a custom tool": [
+    [
+      added(0, customCall("")),
+      event("custom_tool_call_input.delta", { output_index: 0, delta: "ls" }),
+      done(0, customCall(null)),
+      completed(),
+    ],
+    "tool_use",
+    { sh: { input: "ls" }, id: "a" },
   ],
   "lost a piece of a custom tool's input": [
     [
