@@ -38,6 +38,7 @@ const NO_USAGE: Usage = {
 
 /** A block that the wire has opened; others may be open beside it. */
 export interface SerializedBlock {
+  /** What kind of block it is. */
   readonly kind: AssistantContent["type"];
   /** Whether the wire has closed it. */
   readonly isClosed: boolean;
@@ -81,6 +82,26 @@ class Block implements SerializedBlock {
 /**
  * Puts blocks that overlap on the wire into the order in which they appeared, one open at a time. What
  * comes for a later block waits, within a bound.
+ *
+ * @example Two blocks that overlap
+ * ```ts
+ * import { BlockSerializer } from "@agent-stream/validator/adapter";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const blocks = new BlockSerializer({}, "acme");
+ * const types: string[] = [];
+ * blocks.emit = (event) => types.push(event.type);
+ * blocks.start();
+ * const thinking = blocks.open("thinking");
+ * const text = blocks.open("text");
+ * blocks.append(thinking, "Hm");
+ * blocks.append(text, "Hello"); // waits for the thinking to end
+ * assertEquals(types, ["start", "thinking_start", "thinking_delta"]);
+ * blocks.close(thinking);
+ * assertEquals(types.slice(3), ["thinking_end", "text_start", "text_delta"]);
+ * blocks.finish("stop");
+ * assertEquals(types.slice(6), ["text_end", "done"]);
+ * ```
  */
 export class BlockSerializer {
   /** Who serves the response. */

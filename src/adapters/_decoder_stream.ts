@@ -11,6 +11,39 @@ import { BodyDecoder } from "./_body_decoder.ts";
  * A body that breaks does not error the readable side: the error becomes the `error` event, and the
  * readable side closes. After the terminal event the writable side errors, as with `terminate()`, so
  * that a server which holds the body open is let go.
+ *
+ * @param stream The stream whose two sides become the adapter's.
+ * @param adapter What makes events of the payloads.
+ * @param format How the payloads are written.
+ *
+ * @example A decoder stream of one's own
+ * ```ts
+ * import type { StreamEvent } from "@agent-stream/validator";
+ * import { connectDecoder, WireAdapter } from "@agent-stream/validator/adapter";
+ * import { assertEquals } from "@std/assert";
+ *
+ * class TextAdapter extends WireAdapter {
+ *   readonly #text = this.blocks.open("text");
+ *   protected override take(payload: string) {
+ *     this.blocks.append(this.#text, payload);
+ *   }
+ *   protected override takeEnd() {
+ *     this.blocks.finish("stop");
+ *   }
+ * }
+ *
+ * class TextDecoderOfAcme extends TransformStream<Uint8Array, StreamEvent> {
+ *   constructor() {
+ *     super();
+ *     connectDecoder(this, new TextAdapter({}, "acme"), "ndjson");
+ *   }
+ * }
+ *
+ * const types: string[] = [];
+ * const body = new Response('"Hel"\n"lo"\n').body!;
+ * for await (const event of body.pipeThrough(new TextDecoderOfAcme())) types.push(event.type);
+ * assertEquals(types, ["start", "text_start", "text_delta", "text_delta", "text_end", "done"]);
+ * ```
  */
 export function connectDecoder(
   stream: TransformStream<Uint8Array, StreamEvent>,

@@ -75,7 +75,7 @@ export function streamResponse(
   response: Response | PromiseLike<Response>,
   adapter: Adapter,
   wire: ResponseFormat,
-  options: StreamResponseOptions,
+  options: StreamResponseOptions = {},
 ): StreamEventReader {
   const { signal, idleTimeout } = options;
   if (idleTimeout !== undefined && !(idleTimeout >= 0)) {

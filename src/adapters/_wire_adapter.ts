@@ -4,26 +4,71 @@ import { StreamDecodeError } from "../wire/stream_decode_error.ts";
 import { type Adapter, AdapterError, type AdapterOptions, type Emit } from "./_adapter.ts";
 import { BlockSerializer } from "./_block_serializer.ts";
 
-/** What all adapters have in common: whatever happens within, it ends in an event. */
+/**
+ * What all adapters have in common: whatever happens within, it ends in an event. An adapter takes
+ * payloads in `take` and the end of the body in `takeEnd`, tells `blocks` what they mean, and throws
+ * an {@linkcode AdapterError} where they mean nothing.
+ *
+ * @example The smallest adapter: every payload is more of one text
+ * ```ts
+ * import { WireAdapter } from "@agent-stream/validator/adapter";
+ * import type { StreamEvent } from "@agent-stream/validator";
+ * import { assertEquals } from "@std/assert";
+ *
+ * class TextAdapter extends WireAdapter {
+ *   readonly #text = this.blocks.open("text");
+ *
+ *   protected override take(payload: string) {
+ *     this.blocks.append(this.#text, payload);
+ *   }
+ *
+ *   protected override takeEnd() {
+ *     this.blocks.finish("stop");
+ *   }
+ * }
+ *
+ * const events: StreamEvent[] = [];
+ * const adapter = new TextAdapter({}, "acme");
+ * adapter.push("Hello", (event) => events.push(event));
+ * adapter.end((event) => events.push(event));
+ * assertEquals(
+ *   events.map((event) => event.type),
+ *   ["start", "text_start", "text_delta", "text_end", "done"],
+ * );
+ * ```
+ */
 export abstract class WireAdapter implements Adapter {
+  /** Puts the blocks in order, and knows what was said so far. */
   protected readonly blocks: BlockSerializer;
 
+  /**
+   * Creates the adapter of one response.
+   *
+   * @param options What the wire does not say.
+   * @param provider Who serves the response, where the options do not say.
+   * @throws {TypeError} An option is of the wrong kind.
+   * @throws {RangeError} A limit is out of range.
+   */
   constructor(options: AdapterOptions, provider: string) {
     this.blocks = new BlockSerializer(options, provider);
   }
 
+  /** Whether the terminal event was emitted. */
   get isFinished(): boolean {
     return this.blocks.isFinished;
   }
 
+  /** Takes one decoded payload. */
   push(payload: unknown, emit: Emit): void {
     this.#do(emit, () => this.take(payload));
   }
 
+  /** Takes the end of the body. */
   end(emit: Emit): void {
     this.#do(emit, () => this.takeEnd());
   }
 
+  /** Takes the failure of the body. */
   fail(cause: unknown, emit: Emit): void {
     this.#do(emit, () => {
       throw errorOf(cause);
@@ -31,11 +76,14 @@ export abstract class WireAdapter implements Adapter {
   }
 
   /** Takes a payload. What it throws ends the response. */
-  protected abstract take(payload: unknown): void;
+  // deno-lint-ignore no-explicit-any -- an adapter may say what it expects; nothing makes it true
+  protected abstract take(payload: any): void;
   /** Takes the end of the body. */
   protected abstract takeEnd(): void;
-  /** What the next turn must send back. */
-  protected abstract replay(): ProviderReplay | undefined;
+  /** What the next turn must send back; nothing, where an adapter does not say. */
+  protected replay(): ProviderReplay | undefined {
+    return undefined;
+  }
 
   #do(emit: Emit, step: () => void): void {
     const { blocks } = this;
