@@ -14,8 +14,10 @@ const {
   createStreamEventValidator,
   EventStream,
   readStreamEvents,
+  streamAnthropicMessages,
   StreamEventDecoderStream,
   StreamEventValidatorStream,
+  streamOpenAiChat,
 } = await import(library);
 
 function validate(events) {
@@ -132,6 +134,60 @@ function toUiChunks(events) {
   }
   result.push({ type: "finish" });
   return result.map((chunk) => JSON.parse(JSON.stringify(chunk)));
+}
+
+const SSE = { headers: { "content-type": "text/event-stream" } };
+
+/** Text as the Messages API streams it. */
+function toAnthropicBody(events) {
+  const usage = { input_tokens: 9, output_tokens: 1 };
+  const message = { id: "m", type: "message", role: "assistant", model: "m", content: [], usage };
+  const payloads = [{ type: "message_start", message }];
+  for (const { type, contentIndex: index, delta } of events) {
+    if (type === "text_start") {
+      const block = { type: "text", text: "" };
+      payloads.push({ type: "content_block_start", index, content_block: block });
+    } else if (type === "text_delta") {
+      const text = { type: "text_delta", text: delta };
+      payloads.push({ type: "content_block_delta", index, delta: text });
+    } else if (type === "text_end") payloads.push({ type: "content_block_stop", index });
+  }
+  const delta = { stop_reason: "end_turn", stop_sequence: null };
+  payloads.push({ type: "message_delta", delta, usage: { output_tokens: 9 } });
+  payloads.push({ type: "message_stop" });
+  return payloads
+    .map((payload) => `event: ${payload.type}\ndata: ${JSON.stringify(payload)}\n\n`).join("");
+}
+
+/** Text as Chat Completions stream it. */
+function toChatBody(events) {
+  const chunk = (delta, finish_reason = null) => ({
+    id: "c",
+    object: "chat.completion.chunk",
+    created: 0,
+    model: "m",
+    choices: [{ index: 0, delta, finish_reason }],
+  });
+  const chunks = [chunk({ role: "assistant", content: "" })];
+  for (const { type, delta } of events) {
+    if (type === "text_delta") chunks.push(chunk({ content: delta }));
+  }
+  chunks.push(chunk({}, "stop"));
+  return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("") +
+    "data: [DONE]\n\n";
+}
+
+/** A response whose body comes in chunks, as from a socket. */
+function respond(text) {
+  const bytes = new TextEncoder().encode(text);
+  const chunks = [];
+  for (let i = 0; i < bytes.length; i += 4096) chunks.push(bytes.slice(i, i + 4096));
+  return () => new Response(sourceOf(chunks), SSE);
+}
+
+async function readAll(stream) {
+  for await (const _ of stream);
+  return await stream.result();
 }
 
 function nested(depth) {
@@ -284,6 +340,26 @@ const MEASUREMENTS = {
       theirs: async () => {
         for await (const _ of readUIMessageStream({ stream: sourceOf(uiChunks) }));
       },
+    }, { base: "ours", isQuick })).theirs;
+  },
+  async anthropic() {
+    const { default: Anthropic } = await import("@anthropic-ai/sdk");
+    const answer = respond(toAnthropicBody(eventsOf("W1")));
+    const client = new Anthropic({ apiKey: "none", fetch: () => Promise.resolve(answer()) });
+    const request = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] };
+    return (await compare({
+      ours: () => readAll(streamAnthropicMessages(answer())),
+      theirs: () => client.messages.stream(request).finalMessage(),
+    }, { base: "ours", isQuick })).theirs;
+  },
+  async openAiChat() {
+    const { default: OpenAI } = await import("openai");
+    const answer = respond(toChatBody(eventsOf("W1")));
+    const client = new OpenAI({ apiKey: "none", fetch: () => Promise.resolve(answer()) });
+    const request = { model: "m", messages: [{ role: "user", content: "Hi" }] };
+    return (await compare({
+      ours: () => readAll(streamOpenAiChat(answer())),
+      theirs: () => client.chat.completions.stream(request).finalChatCompletion(),
     }, { base: "ours", isQuick })).theirs;
   },
   depth() {

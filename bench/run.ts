@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 
 /** What is installed from npm, by the bench alone. */
 const PACKAGES = [
-  ...["@ag-ui/client@1.0.0", "ai@7.0.173", "rxjs@7"],
+  ...["@ag-ui/client@1.0.0", "ai@7.0.173", "rxjs@7", "@anthropic-ai/sdk@1.14", "openai@7.59"],
   ...["bun@1.4.5", "esbuild@0.25", "eventsource-parser@3.1.1"],
 ];
 
@@ -92,6 +92,20 @@ const ROWS: readonly Row[] = [
     budget: 12,
     isLead: true,
   },
+  {
+    name: "anthropic",
+    what: "`streamAnthropicMessages`, times faster than the official client",
+    budget: 4,
+    stretch: 6,
+    isLead: true,
+  },
+  {
+    name: "openAiChat",
+    what: "`streamOpenAiChat`, times faster than the official client",
+    budget: 7,
+    stretch: 10,
+    isLead: true,
+  },
   { name: "depth", what: "cost a level, 1,000,000 levels against 100,000", budget: 2 },
   { name: "width", what: "cost an element, 1,000,000 elements against 100,000", budget: 2 },
   { name: "length", what: "cost a character, 64 Mi characters against 4 Mi", budget: 2 },
@@ -120,7 +134,8 @@ async function prepare(runtime: string): Promise<void> {
   if (node) await install(`${CACHE}/${runtime}`, [node]);
   await Deno.writeTextFile(
     `${CACHE}/all.ts`,
-    'export * from "../../mod.ts";\nexport * from "../../src/wire/mod.ts";\n',
+    ["mod", "src/wire/mod", "src/adapters/anthropic/mod", "src/adapters/openai/mod"]
+      .map((path) => `export * from "../../${path}.ts";\n`).join(""),
   );
   await run(`${CACHE}/node_modules/.bin/esbuild`, [
     ...[`${CACHE}/all.ts`, "--bundle", "--format=esm", "--target=es2022", "--log-level=error"],

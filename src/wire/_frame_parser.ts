@@ -38,6 +38,14 @@ export function createFrameParser(format: StreamEventFormat, maxLength: number):
   return format === "sse" ? new SseParser(maxLength) : new NdjsonParser(maxLength);
 }
 
+/** A place in the body: `start` in a text that ends where `decoded` bytes do, after so many lines. */
+interface Mark {
+  readonly text: string;
+  readonly start: number;
+  readonly decoded: number;
+  readonly lines: number;
+}
+
 /** Decodes the bytes once a chunk, splits them into lines, and knows where each line begins. */
 abstract class LineParser implements FrameParser, FramePosition {
   isCut = false;
@@ -84,14 +92,25 @@ abstract class LineParser implements FrameParser, FramePosition {
   }
 
   error(code: StreamDecodeErrorCode, detail: string): StreamDecodeError {
-    const { line, byteOffset } = this.position();
-    return new StreamDecodeError(detail, { code, line, byteOffset });
+    const { text, start, decoded, lines } = this.place();
+    // Counted only now: counting for every line would take longer than to read it.
+    const byteOffset = decoded - encoder.encode(text.slice(start)).length;
+    return new StreamDecodeError(detail, { code, line: lines + 1, byteOffset });
   }
 
-  /** Where the line at hand is. Only errors ask, so that nothing is counted before. */
-  protected position(): { readonly line: number; readonly byteOffset: number } {
-    const rest = encoder.encode(this.#text.slice(this.#start)).length;
-    return { line: this.#lines + 1, byteOffset: this.#decoded - rest };
+  /** Marks the beginning of the line at hand. */
+  protected mark(): Mark {
+    return {
+      text: this.#text,
+      start: this.#start,
+      decoded: this.#decoded,
+      lines: this.#lines,
+    };
+  }
+
+  /** Where an error is: at the line at hand, if the format does not know better. */
+  protected place(): Mark {
+    return this.mark();
   }
 
   /** Takes a whole line, without its end. */
@@ -199,7 +218,7 @@ class SseParser extends LineParser {
   #sink: FrameSink | undefined;
   #dataLength = 0;
   /** Where the data of the event at hand begins. */
-  #dataPosition: { readonly line: number; readonly byteOffset: number } | undefined;
+  #dataMark: Mark | undefined;
   /** Whether the last line ended with a carriage return that ended the text. */
   #skipLineFeed = false;
   readonly #parser = createParser({
@@ -214,7 +233,7 @@ class SseParser extends LineParser {
       );
     }
     if (line.startsWith("data")) {
-      this.#dataPosition ??= super.position();
+      this.#dataMark ??= this.mark();
       this.#dataLength += line.length;
       if (this.#dataLength > this.maxLength) {
         throw this.error(
@@ -226,13 +245,13 @@ class SseParser extends LineParser {
     this.#sink = sink;
     this.#parser.feed(`${line}\n`);
     if (line === "") {
-      this.#dataPosition = undefined;
+      this.#dataMark = undefined;
       this.#dataLength = 0;
     }
   }
 
-  protected override position(): { readonly line: number; readonly byteOffset: number } {
-    return this.#dataPosition ?? super.position();
+  protected override place(): Mark {
+    return this.#dataMark ?? this.mark();
   }
 
   protected finish(sink: FrameSink): void {
