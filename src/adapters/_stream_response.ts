@@ -154,7 +154,7 @@ class ResponseDecoder implements BytesToEvents {
       return;
     }
     const rest = bytes.subarray(0, REFUSED_LENGTH - this.#refusedLength);
-    this.#refused.push(rest.slice());
+    this.#refused.push(rest);
     this.#refusedLength += rest.length;
     if (this.#refusedLength === REFUSED_LENGTH) this.#refuse(this.#refusal, emit);
   }
@@ -252,8 +252,7 @@ function isAbort(cause: unknown): boolean {
 }
 
 /** A signal may fire with any reason; it is an abort all the same. */
-function abortOf(cause: unknown): unknown {
-  if (isAbort(cause)) return cause;
+function abortOf(cause: unknown): AdapterError {
   const reason = cause instanceof Error ? cause.message : typeof cause === "string" ? cause : "";
   return new AdapterError("aborted", reason === "" ? "The response was aborted" : reason);
 }

@@ -192,6 +192,7 @@ export function testStreamFunction(
       "<html><head><TITLE>\n502 Bad Gateway\n</TITLE></head><body>…</body>",
       ": 502 Bad Gateway",
     ],
+    ["a text with a title", "text/plain", "<title>No</title>", ": <title>No</title>"],
     ["a page without a title", "text/html", "<h1>No</h1>", ": <h1>No</h1>"],
     ["nothing", "text/plain", "", ""],
     ["an error in a text", "application/json", '{"error":"no such model"}', ": no such model"],
@@ -222,6 +223,34 @@ export function testStreamFunction(
       assertEquals(failure.errorCode, "http_error");
       assert(failure.errorMessage.length < 1_100);
     }
+  });
+
+  Deno.test(`${name} is aborted while it reads a refused body`, async () => {
+    const text = new ReadableStream({ start: (c) => c.enqueue(new TextEncoder().encode("No")) });
+    const events = stream(new Response(text, { status: 500 }));
+    const iterator = events[Symbol.asyncIterator]();
+    const pending = iterator.next();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+
+    await iterator.return?.();
+
+    assertEquals((await events.result()).stopReason, "aborted");
+    assertEquals((await pending).done, true);
+  });
+
+  Deno.test(`${name} ends in an error when the response is an error`, async () => {
+    const failure = await readFailure(stream(Response.error()));
+
+    assertEquals(faultOf(failure), ["error", "http_error", "HTTP status 0"]);
+  });
+
+  Deno.test(`${name} causes no unhandled rejection when nobody reads`, async () => {
+    const events = stream(Promise.reject(new Error("no")));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+
+    const message = await events.result();
+
+    assertEquals(message.stopReason, "error");
   });
 
   Deno.test(`${name} refuses another content type`, async () => {
@@ -395,6 +424,19 @@ export function testStreamFunction(
     });
   });
 
+  Deno.test(`${name} tells the body why it is let go`, async () => {
+    const reasons: unknown[] = [];
+    const controller = new AbortController();
+    const held = new ReadableStream({ cancel: (reason) => void reasons.push(reason) });
+    const headers = { "content-type": contentType };
+    const events = stream(new Response(held, { headers }), { signal: controller.signal });
+    setTimeout(() => controller.abort("enough"), 5);
+
+    await readFailure(events);
+
+    assertEquals(reasons, ["enough"]);
+  });
+
   Deno.test(`${name} ends in an error when the response fails with whatever`, async () => {
     for (const reason of [undefined, null, "no", 7, {}, new Error("no")]) {
       const failure = await readFailure(stream(Promise.reject(reason)));
@@ -415,13 +457,17 @@ export function testStreamFunction(
     await used.text();
     const locked = healthy();
     locked.body?.getReader();
+    const begun = healthy();
+    const reader = begun.body?.getReader();
+    await reader?.read();
+    reader?.releaseLock();
 
     const none = await assertRejects(
       () => stream(Promise.resolve("no response" as never)).result(),
       TypeError,
     );
     assertEquals(none.message, "Expected a Response, received a string");
-    for (const response of [used, locked]) {
+    for (const response of [used, locked, begun]) {
       const error = await assertRejects(() => stream(response).result(), TypeError);
       assertEquals(error.message, "Expected a body that nobody reads, received one in use");
     }

@@ -239,6 +239,44 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     [START, text(0, "")[0], stopFor("end_turn"), delta(0, { type: "text_delta", text: "Hi" })],
     'wire_order: Expected no "content_block_delta" after the stop_reason',
   ],
+  "begins the same block after a delta": [
+    [START, ...text(0, "Hi").slice(0, 2), text(0, "")[0]],
+    "wire_order: Expected content_block_start for a new block, received index 0 again",
+    "Hi",
+  ],
+  "begins another call at the index of an open one": [
+    [START, start(0, tool("a")), start(0, tool("b"))],
+    "wire_order: Expected content_block_start for a new block, received index 0 again",
+  ],
+  "sends a delta after the stop": [
+    [START, ...text(0, "Hi"), delta(0, { type: "text_delta", text: "!" })],
+    "wire_order: Expected no delta of the block at index 0 after its content_block_stop",
+    "Hi",
+  ],
+  "begins a block after the stop reason": [
+    [START, ...text(0, "Hi"), stopFor("end_turn"), ...text(1, "more"), END],
+    'wire_order: Expected no "content_block_start" after the stop_reason',
+    "Hi",
+  ],
+  "has a stop reason that is no text": [
+    [START, stopFor(1), END],
+    "malformed_frame: Expected stop_reason to be a string",
+  ],
+  "has no index behind the start of a second call": [
+    [
+      START,
+      start(0, tool("a")),
+      start(1, tool("b")),
+      delta(null, json('{"y":2}')),
+      stop(null),
+      delta(null, json('{"x":1}')),
+      stop(null),
+      stopFor("tool_use"),
+    ],
+    "tool_use",
+    { a: { x: 1 } },
+    { b: { y: 2 } },
+  ],
   "changes its stop reason": [
     [START, ...text(0, "Hi"), stopFor("end_turn"), stopFor("max_tokens"), END],
     'wire_order: Expected stop_reason "end_turn" to stay, received "max_tokens"',
@@ -423,6 +461,22 @@ Deno.test("AnthropicMessagesAdapter keeps the type and the request of an error i
   });
 });
 
+Deno.test("AnthropicMessagesAdapter is truncated when the body ends within a character", () => {
+  const body = new TextEncoder().encode(`data: ${JSON.stringify(START)}\n\ndata: é`);
+
+  const { message } = outcomeOf(create(), [body.subarray(0, -1)]);
+
+  assert(message.stopReason === "error");
+  assertEquals(message.errorCode, "truncated");
+});
+
+Deno.test("AnthropicMessagesAdapter makes no type of the word error alone", () => {
+  const message = messageOf(create(), [{ type: "error", message: "Busy" }]);
+
+  assert(message.stopReason === "error");
+  assertEquals([message.errorMessage, message.errorDetails], ["Busy", undefined]);
+});
+
 Deno.test("AnthropicMessagesAdapter says who answered, and adds the usage up", () => {
   const usage = { input_tokens: 5, cache_read_input_tokens: 20, output_tokens: 1 };
   const last = { input_tokens: null, cache_creation_input_tokens: 300, output_tokens: 4000 };
@@ -463,6 +517,98 @@ Deno.test("AnthropicMessagesAdapter shows signed thinking without text, and keep
     api: "anthropic-messages",
     data: { content: [{ type: "thinking", thinking: "", signature: "c2ln" }] },
   });
+});
+
+/** Blocks with something that the next turn must send back, each by itself. */
+const OPAQUE: Readonly<Record<string, readonly [readonly unknown[], ...unknown[]]>> = {
+  "a signature at the start": [
+    [start(0, { type: "thinking", thinking: "", signature: "c2ln" })],
+    { type: "thinking", thinking: "", signature: "c2ln" },
+  ],
+  "redacted thinking, but thinking that is not signed": [
+    [
+      ...text(0, "Hi"),
+      start(1, { type: "thinking", thinking: "hm" }),
+      stop(1),
+      start(2, { type: "redacted_thinking", data: "b3Bh" }),
+    ],
+    { type: "text", text: "Hi" },
+    { type: "redacted_thinking", data: "b3Bh" },
+  ],
+  "citations that come with the start": [
+    [start(0, { type: "text", text: "Hi", citations: [{ url: "a" }] })],
+    { type: "text", text: "Hi", citations: [{ url: "a" }] },
+  ],
+  "citations at the start and behind it": [
+    [
+      start(0, { type: "text", text: "Hi", citations: [{ url: "a" }] }),
+      delta(0, { type: "citations_delta", citation: { url: "b" } }),
+    ],
+    { type: "text", text: "Hi", citations: [{ url: "a" }, { url: "b" }] },
+  ],
+  "who called a tool": [
+    [start(0, { ...tool("a"), caller: { type: "code", tool_id: "b" } }), stop(0)],
+    { ...tool("a"), caller: { type: "code", tool_id: "b" } },
+  ],
+  "the set that a tool is of": [
+    [start(0, { ...tool("a"), toolset_name: "browser" }), stop(0)],
+    { ...tool("a"), toolset_name: "browser" },
+  ],
+  "a block of the future": [
+    [
+      start(0, { type: "weather", wind: "NW" }),
+      delta(0, { type: "wind_delta", wind: " 4", sea: 2 }),
+      stop(0),
+    ],
+    { type: "weather", wind: "NW 4", sea: 2 },
+  ],
+  "a delta of the future": [
+    [...text(0, "Hi").slice(0, 2), delta(0, { type: "tone_delta", tone: "calm" }), stop(0)],
+    { type: "text", text: "Hi", tone: "calm" },
+  ],
+};
+
+for (const [what, [blocks, ...content]] of Object.entries(OPAQUE)) {
+  Deno.test(`AnthropicMessagesAdapter keeps ${what}`, () => {
+    const message = messageOf(create(), [START, ...blocks, stopFor("end_turn"), END]);
+
+    assert(message.stopReason !== "error");
+    assertEquals(message.providerReplay?.api, "anthropic-messages");
+    assertEquals<unknown>(message.providerReplay?.data, { content });
+  });
+}
+
+Deno.test("AnthropicMessagesAdapter keeps nothing where the events say it all", () => {
+  const direct = { ...tool("a"), caller: { type: "direct" }, toolset_name: null };
+
+  const message = messageOf(create(), [
+    START,
+    ...text(0, "Hi"),
+    start(1, direct),
+    stop(1),
+    stopFor("tool_use"),
+    END,
+  ]);
+
+  assertEquals(message.providerReplay, undefined);
+});
+
+Deno.test("AnthropicMessagesAdapter counts what it keeps towards the length of the message", () => {
+  const adapter = createAnthropicMessagesAdapter({ limits: { messageLength: 20 } });
+  const block = { type: "thinking", thinking: "", signature: "x".repeat(21) };
+
+  const message = messageOf(adapter, [START, start(0, block)]);
+
+  assert(message.stopReason === "error");
+  assertEquals(message.errorCode, "limit_exceeded");
+});
+
+Deno.test("AnthropicMessagesAdapter counts no tokens that are no count", () => {
+  const usage = { input_tokens: -1, output_tokens: "7", cache_read_input_tokens: Infinity };
+
+  const message = messageOf(create(), [START, { ...stopFor("end_turn"), usage }, END]);
+
+  assertEquals(message.usage.totalTokens, 10);
 });
 
 Deno.test("AnthropicMessagesAdapter takes an empty signature for none", () => {
@@ -584,14 +730,21 @@ Deno.test("AnthropicMessagesAdapter keeps the container, and who called a tool",
   });
 });
 
-Deno.test("AnthropicMessagesAdapter ends in an error when a block nests too deep", () => {
+Deno.test("AnthropicMessagesAdapter ends in an error when what it keeps nests too deep", () => {
   let nested: unknown = 1;
   for (let i = 0; i < 5_000; i++) nested = [nested];
+  const server = start(0, { type: "server_tool_use", id: "s", name: "web_search", input: {} });
+  const bodies: readonly (readonly unknown[])[] = [
+    [start(0, { type: "mcp_tool_result", content: nested })],
+    [server, delta(0, json(JSON.stringify(nested))), stop(0)],
+    [stopFor("end_turn", { container: { nested } })],
+  ];
 
-  const payloads = [START, start(0, { type: "mcp_tool_result", content: nested })];
-  assertEquals(verdictOf(payloads), [
-    "limit_exceeded: Expected a block to nest at most 1000 levels deep",
-  ]);
+  for (const payloads of bodies) {
+    assertEquals(verdictOf([START, ...payloads]), [
+      "limit_exceeded: Expected a block to nest at most 1000 levels deep",
+    ]);
+  }
 });
 
 Deno.test("AnthropicMessagesAdapter emits arguments as they come", () => {
