@@ -46,23 +46,24 @@ interface Mark {
   readonly lines: number;
 }
 
-/** Decodes the bytes once a chunk, splits them into lines, and knows where each line begins. */
+/** Decodes the bytes once a chunk, keeps the line that a chunk cuts, and knows where each line begins. */
 abstract class LineParser implements FrameParser, FramePosition {
   isCut = false;
   protected readonly maxLength: number;
-  readonly #decoder = new TextDecoder("utf-8", { fatal: true });
-  /** The bytes of a character that the last chunk cut. */
-  #held: Uint8Array = new Uint8Array(0);
+  /** Where in the text at hand the line at hand begins. */
+  protected start = 0;
+  /** How many lines came before the line at hand. */
+  protected lines = 0;
+  /** The text at hand. */
+  #text = "";
   /** How many bytes were decoded: all but those held. */
   #decoded = 0;
+  /** The bytes of a character that the last chunk cut. */
+  #held: Uint8Array = new Uint8Array(0);
   /** The pieces of a line that has not ended. */
   #pending: string[] = [];
   #pendingLength = 0;
-  /** The text at hand, and where in it the line at hand begins. */
-  #text = "";
-  #start = 0;
-  /** How many lines came before the line at hand. */
-  #lines = 0;
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true });
 
   constructor(maxLength: number) {
     this.maxLength = maxLength;
@@ -79,16 +80,15 @@ abstract class LineParser implements FrameParser, FramePosition {
     const held = cutCharacter(this.#held, bytes);
     this.#decoded += this.#held.length + bytes.length - held.length;
     this.#held = held;
-    this.#split(text, sink);
+    this.#take(text, sink);
   }
 
   end(sink: FrameSink): void {
     if (this.#held.length > 0) this.#failAt(this.#decoded);
     this.#text = this.#pending.join("");
-    this.#start = 0;
+    this.start = 0;
     this.isCut = true;
-    if (this.#text !== "") this.line(this.#text, sink);
-    this.finish(sink);
+    this.takeEnd(this.#text, sink);
   }
 
   error(code: StreamDecodeErrorCode, detail: string): StreamDecodeError {
@@ -100,12 +100,7 @@ abstract class LineParser implements FrameParser, FramePosition {
 
   /** Marks the beginning of the line at hand. */
   protected mark(): Mark {
-    return {
-      text: this.#text,
-      start: this.#start,
-      decoded: this.#decoded,
-      lines: this.#lines,
-    };
+    return { text: this.#text, start: this.start, decoded: this.#decoded, lines: this.lines };
   }
 
   /** Where an error is: at the line at hand, if the format does not know better. */
@@ -113,55 +108,54 @@ abstract class LineParser implements FrameParser, FramePosition {
     return this.mark();
   }
 
-  /** Takes a whole line, without its end. */
-  protected abstract line(line: string, sink: FrameSink): void;
-  /** Takes the end of the body. */
-  protected abstract finish(sink: FrameSink): void;
-  /** Finds the first end of a line from `start` on, or -1. */
-  protected abstract findEnd(text: string, start: number): number;
-  /** How long the end of a line is that begins at `end`. */
-  protected abstract endLength(text: string, end: number): number;
-  /** Drops what belongs to the end of the line before the text. */
-  protected abstract trimStart(text: string): string;
+  /** Refuses a line that is longer than the limit. */
+  protected checkLength(length: number, what: string = "a line"): void {
+    if (length > this.maxLength) {
+      throw this.error(
+        "line_too_long",
+        `expected at most ${this.maxLength} UTF-16 code units in ${what}`,
+      );
+    }
+  }
 
-  #split(decoded: string, sink: FrameSink): void {
+  /** Takes the lines of a text, moving `start` and `lines` on; the last may have no end yet. */
+  protected abstract takeLines(text: string, sink: FrameSink): void;
+  /** Takes a line that the end of the body cut, if there is one, and that end. */
+  protected abstract takeEnd(line: string, sink: FrameSink): void;
+  /** Whether a line ends in the text. */
+  protected abstract hasEnd(text: string): boolean;
+  /** Drops what belongs to the end of the line before the text. */
+  protected trimStart(text: string): string {
+    return text;
+  }
+
+  #take(decoded: string, sink: FrameSink): void {
     let text = this.#pendingLength === 0 ? this.trimStart(decoded) : decoded;
     if (text === "") return;
-    let end = this.findEnd(text, 0);
-    if (this.#pendingLength > 0 && end !== -1) {
-      end += this.#pendingLength;
-      this.#pending.push(text);
+    if (this.#pendingLength > 0) {
+      const isWhole = this.hasEnd(text);
+      this.#keep(text);
+      if (!isWhole) return;
       text = this.#pending.join("");
       this.#pending = [];
       this.#pendingLength = 0;
     }
     this.#text = text;
-    this.#start = 0;
-    while (end !== -1) {
-      if (end - this.#start > this.maxLength + 1) this.#failLength();
-      this.line(text.slice(this.#start, end), sink);
-      this.#lines++;
-      this.#start = end + this.endLength(text, end);
-      end = this.findEnd(text, this.#start);
-    }
-    if (this.#start < text.length) {
-      const rest = text.slice(this.#start);
-      this.#pending.push(rest);
-      this.#pendingLength += rest.length;
-      // One more than the limit, since the last may be half of a line's end.
-      if (this.#pendingLength > this.maxLength + 1) {
-        this.#text = this.#pending.join("");
-        this.#start = 0;
-        this.#failLength();
-      }
-    }
+    this.start = 0;
+    this.takeLines(text, sink);
+    if (this.start < text.length) this.#keep(text.slice(this.start));
   }
 
-  #failLength(): never {
-    throw this.error(
-      "line_too_long",
-      `expected at most ${this.maxLength} UTF-16 code units in a line`,
-    );
+  /** Keeps a piece of a line that has not ended. Joining them each time would be quadratic. */
+  #keep(piece: string): void {
+    this.#pending.push(piece);
+    this.#pendingLength += piece.length;
+    // One more than the limit, since the last may be half of a line's end.
+    if (this.#pendingLength > this.maxLength + 1 && !this.hasEnd(piece)) {
+      this.#text = this.#pending.join("");
+      this.start = 0;
+      this.checkLength(this.#pendingLength);
+    }
   }
 
   /** Gives every frame before the first bytes that are not UTF-8, then the error. */
@@ -173,51 +167,47 @@ abstract class LineParser implements FrameParser, FramePosition {
     const ignoreBOM = this.#decoded > 0;
     const text = new TextDecoder("utf-8", { ignoreBOM }).decode(all.subarray(0, valid));
     this.#decoded += valid;
-    this.#split(text, sink);
+    this.#take(text, sink);
     this.#failAt(this.#decoded);
   }
 
   #failAt(byteOffset: number): never {
     throw new StreamDecodeError("expected UTF-8", {
       code: "invalid_utf8",
-      line: this.#lines + 1,
+      line: this.lines + 1,
       byteOffset,
     });
   }
 }
 
 class NdjsonParser extends LineParser {
-  protected line(line: string, sink: FrameSink): void {
-    const text = line.charCodeAt(line.length - 1) === CARRIAGE_RETURN ? line.slice(0, -1) : line;
-    if (text.length > this.maxLength) {
-      throw this.error(
-        "line_too_long",
-        `expected at most ${this.maxLength} UTF-16 code units in a line`,
-      );
+  protected takeLines(text: string, sink: FrameSink): void {
+    for (let end; (end = text.indexOf("\n", this.start)) !== -1; this.start = end + 1) {
+      this.#takeLine(text.slice(this.start, end), sink);
+      this.lines++;
     }
+  }
+
+  protected takeEnd(line: string, sink: FrameSink): void {
+    this.#takeLine(line, sink);
+  }
+
+  protected hasEnd(text: string): boolean {
+    return text.includes("\n");
+  }
+
+  #takeLine(line: string, sink: FrameSink): void {
+    const text = line.charCodeAt(line.length - 1) === CARRIAGE_RETURN ? line.slice(0, -1) : line;
+    this.checkLength(text.length);
     // Nearly every line is an object, which is not blank.
     if (text.charCodeAt(0) === OPENING_BRACE || /\S/.test(text)) sink(text, this);
-  }
-
-  protected finish(): void {}
-
-  protected findEnd(text: string, start: number): number {
-    return text.indexOf("\n", start);
-  }
-
-  protected endLength(): number {
-    return 1;
-  }
-
-  protected trimStart(text: string): string {
-    return text;
   }
 }
 
 class SseParser extends LineParser {
   #sink: FrameSink | undefined;
+  /** How long the data of the event at hand is so far, and where it begins. */
   #dataLength = 0;
-  /** Where the data of the event at hand begins. */
   #dataMark: Mark | undefined;
   /** Whether the last line ended with a carriage return that ended the text. */
   #skipLineFeed = false;
@@ -225,57 +215,76 @@ class SseParser extends LineParser {
     onEvent: ({ data }) => this.#sink?.(data, this),
   });
 
-  protected line(line: string, sink: FrameSink): void {
-    if (line.length > this.maxLength) {
-      throw this.error(
-        "line_too_long",
-        `expected at most ${this.maxLength} UTF-16 code units in a line`,
-      );
-    }
-    if (line.startsWith("data")) {
-      this.#dataMark ??= this.mark();
-      this.#dataLength += line.length;
-      if (this.#dataLength > this.maxLength) {
-        throw this.error(
-          "line_too_long",
-          `expected at most ${this.maxLength} UTF-16 code units in the data of an event`,
-        );
-      }
-    }
+  protected takeLines(text: string, sink: FrameSink): void {
     this.#sink = sink;
-    this.#parser.feed(`${line}\n`);
-    if (line === "") {
-      this.#dataMark = undefined;
-      this.#dataLength = 0;
+    const hasCarriage = text.includes("\r");
+    /** Up to where the parser has been given the text: an event at a time, which is what it is quick at. */
+    let fed = 0;
+    for (;;) {
+      const end = hasCarriage ? findLineEnd(text, this.start) : text.indexOf("\n", this.start);
+      if (end === -1) break;
+      const next = end + this.#endLength(text, end);
+      this.#measureLine(text, end);
+      if (end === this.start) {
+        this.#feed(text.slice(fed, next));
+        fed = next;
+        this.#dataMark = undefined;
+        this.#dataLength = 0;
+      }
+      this.lines++;
+      this.start = next;
     }
+    if (fed < this.start) this.#feed(text.slice(fed, this.start));
+  }
+
+  protected takeEnd(line: string, sink: FrameSink): void {
+    this.#sink = sink;
+    this.#measureLine(line, line.length);
+    // The second ends an event that the body ended before its blank line.
+    this.#parser.feed(`${line}\n\n`);
+  }
+
+  protected hasEnd(text: string): boolean {
+    return text.includes("\n") || text.includes("\r");
+  }
+
+  protected override trimStart(text: string): string {
+    if (!this.#skipLineFeed || text === "") return text;
+    this.#skipLineFeed = false;
+    return text[0] === "\n" ? text.slice(1) : text;
   }
 
   protected override place(): Mark {
     return this.#dataMark ?? this.mark();
   }
 
-  protected finish(sink: FrameSink): void {
-    // An event that the body ended before its blank line.
-    this.line("", sink);
+  /** Refuses what is too long, and remembers where data begins. */
+  #measureLine(text: string, end: number): void {
+    this.checkLength(end - this.start);
+    if (text.startsWith("data", this.start)) {
+      this.#dataMark ??= this.mark();
+      this.#dataLength += end - this.start;
+      this.checkLength(this.#dataLength, "the data of an event");
+    }
   }
 
-  protected findEnd(text: string, start: number): number {
-    LINE_END.lastIndex = start;
-    return LINE_END.test(text) ? LINE_END.lastIndex - 1 : -1;
-  }
-
-  protected endLength(text: string, end: number): number {
+  #endLength(text: string, end: number): number {
     if (text[end] === "\n") return 1;
     if (end + 1 < text.length) return text[end + 1] === "\n" ? 2 : 1;
     this.#skipLineFeed = true;
     return 1;
   }
 
-  protected trimStart(text: string): string {
-    if (!this.#skipLineFeed || text === "") return text;
-    this.#skipLineFeed = false;
-    return text[0] === "\n" ? text.slice(1) : text;
+  #feed(lines: string): void {
+    // Behind a carriage return the parser would wait for a line feed; none that comes will be fed.
+    this.#parser.feed(this.#skipLineFeed ? `${lines}\n` : lines);
   }
+}
+
+/** Finds the first end of a line from `start` on, or -1. */
+function findLineEnd(text: string, start: number): number {
+  LINE_END.lastIndex = start;
+  return LINE_END.test(text) ? LINE_END.lastIndex - 1 : -1;
 }
 
 /** The bytes of a character that the end of the bytes cuts; they are known to be UTF-8 so far. */
