@@ -13,6 +13,7 @@ import {
   StreamEventValidatorStream,
   StreamSequenceError,
 } from "../mod.ts";
+import { USAGE } from "./_usage.ts";
 
 type StreamClass = typeof StreamEventValidatorStream;
 
@@ -53,14 +54,7 @@ const MESSAGE: AssistantMessage = {
   ],
   provider: "demo",
   model: "demo-1",
-  usage: {
-    input: 1,
-    output: 2,
-    cacheRead: 0,
-    cacheWrite: 0,
-    totalTokens: 3,
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-  },
+  usage: USAGE,
   timestamp: 0,
   stopReason: "tool_use",
 };

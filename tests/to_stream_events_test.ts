@@ -16,6 +16,7 @@ import {
   arbitrarySuccess,
   arbitraryText,
 } from "./_arbitraries.ts";
+import { USAGE } from "./_usage.ts";
 
 const TOOL_CALL: AssistantContent = {
   type: "tool_call",
@@ -401,14 +402,7 @@ const MESSAGE: AssistantMessage = {
   ],
   provider: "demo",
   model: "demo-1",
-  usage: {
-    input: 1,
-    output: 2,
-    cacheRead: 0,
-    cacheWrite: 0,
-    totalTokens: 3,
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-  },
+  usage: USAGE,
   timestamp: 0,
   stopReason: "tool_use",
 };

@@ -13,6 +13,7 @@ import {
   StreamEventDecoderStream,
 } from "../../src/wire/mod.ts";
 import { arbitraryLegalStream } from "../_arbitraries.ts";
+import { USAGE } from "../_usage.ts";
 
 const encoder = new TextEncoder();
 
@@ -24,14 +25,7 @@ const MESSAGE: AssistantMessage = {
   ],
   provider: "demo",
   model: "demo-1",
-  usage: {
-    input: 1,
-    output: 2,
-    cacheRead: 0,
-    cacheWrite: 0,
-    totalTokens: 3,
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-  },
+  usage: USAGE,
   timestamp: 0,
   stopReason: "tool_use",
 };

@@ -6,20 +6,14 @@ import {
   toStreamEvents,
 } from "../../mod.ts";
 import { readStreamEvents, toResponse } from "../../src/wire/mod.ts";
+import { USAGE } from "../_usage.ts";
 
 const MESSAGE: AssistantMessage = {
   role: "assistant",
   content: [{ type: "thinking", thinking: "plan" }, { type: "text", text: "Hello" }],
   provider: "demo",
   model: "demo-1",
-  usage: {
-    input: 1,
-    output: 2,
-    cacheRead: 0,
-    cacheWrite: 0,
-    totalTokens: 3,
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-  },
+  usage: USAGE,
   timestamp: 0,
   stopReason: "stop",
 };
