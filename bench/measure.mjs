@@ -271,8 +271,12 @@ const MEASUREMENTS = {
       },
       ours: () =>
         drain(
-          sourceOf(chunks).pipeThrough(new StreamEventDecoderStream({ format: "ndjson" }))
-            .pipeThrough(new StreamEventValidatorStream()),
+          sourceOf(chunks).pipeThrough(
+            new StreamEventDecoderStream({
+              format: "ndjson",
+              validator: createStreamEventValidator(),
+            }),
+          ),
         ),
     }, { base: "chained", isQuick })).ours;
   },

@@ -154,30 +154,31 @@ export function sameJson(expected: unknown, received: unknown, depth: number): b
  * more than twice.
  */
 function isSame(expected: unknown, received: unknown, depth: number): boolean {
-  if (typeof expected !== "object" || expected === null) {
-    // Where `expected` lacks the key it reads as `undefined`, or as a method of every object; and
-    // what JSON.parse reads from 1e400 is no JSON any more.
-    return expected === received && expected !== undefined && typeof expected !== "function" &&
-      expected !== Infinity && expected !== -Infinity;
-  }
-  if (depth === 0 || typeof received !== "object" || received === null) return false;
+  if (
+    depth === 0 || typeof expected !== "object" || typeof received !== "object" ||
+    expected === null || received === null
+  ) return false;
   if (Array.isArray(expected)) {
     if (!isPlainArray(received) || received.length !== expected.length) return false;
     for (let i = 0; i < expected.length; i++) {
-      if (!isSame(expected[i], received[i], depth - 1)) return false;
+      const value = expected[i];
+      const other = received[i];
+      if (value === other ? !isJsonLeaf(value) : !isSame(value, other, depth - 1)) return false;
     }
     return true;
   }
   // What JSON.parse makes in this realm. Other plain objects are for the slow way.
   if (Object.getPrototypeOf(received) !== Object.prototype) return false;
   // Every key of `received` is one of `expected` with the same value, and there are as many: so
-  // they are the same keys. `__proto__` alone can be read without being there.
+  // they are the same keys. A key that `expected` lacks reads as `undefined` or as a method of every
+  // object, which are no leaves; `__proto__` alone can be read without being there.
   let missing = 0;
   for (const key in received) {
     if (key === "__proto__") return false;
     missing--;
-    const value = (received as Record<string, unknown>)[key];
-    if (!isSame((expected as Record<string, unknown>)[key], value, depth - 1)) return false;
+    const value = (expected as Record<string, unknown>)[key];
+    const other = (received as Record<string, unknown>)[key];
+    if (value === other ? !isJsonLeaf(value) : !isSame(value, other, depth - 1)) return false;
   }
   for (const _ in expected) missing++;
   return missing === 0;

@@ -72,6 +72,28 @@ export interface StreamEventValidator {
   partialContent(): AssistantContent[];
 }
 
+/** The limits of a machine, whole. */
+type Limits = Readonly<Record<keyof StreamEventLimits, number>>;
+
+const DEFAULT_LIMITS: Limits = {
+  contentBlocks: 10_000,
+  messageLength: 67_108_864,
+  argumentsDepth: 1_000,
+};
+
+/** What is remembered of tool calls, from the first one on. */
+interface ToolCalls {
+  /** The ids so far. */
+  readonly ids: Set<string>;
+  /** Of the open call. */
+  id: string;
+  name: string;
+  /** Whether the open call got an empty delta, which leaves no trace in the text. */
+  hasEmptyDelta: boolean;
+  /** Whether some arguments hold an object twice, so that walking them plainly could take for ever. */
+  isShared: boolean;
+}
+
 /** What a block can be. */
 type BlockKind = AssistantContent["type"];
 
@@ -140,14 +162,13 @@ const FAILED_REASONS: readonly unknown[] = ["error", "aborted"];
 export function createStreamEventValidator(
   options: StreamEventValidatorOptions = {},
 ): StreamEventValidator {
-  return new Machine(options.limits ?? {});
+  return new Machine(options.limits ? limitsOf(options.limits) : DEFAULT_LIMITS);
 }
 
-// One object a stream: it is the text of the open block, since one more object to hold that took two
-// hundredths more memory.
+// One object a stream, with few fields: it is the text of the open block, and holds what only some
+// streams need in an object of its own. Five fields fewer were worth two hundredths of the memory.
 class Machine extends DeltaText implements StreamEventValidator {
-  readonly #maxBlocks: number;
-  readonly #maxDepth: number;
+  readonly #limits: Limits;
   #phase: StreamPhase = "idle";
   /** How often `accept` was called. */
   #events = 0;
@@ -155,23 +176,16 @@ class Machine extends DeltaText implements StreamEventValidator {
   #room: number;
   /** The closed blocks. */
   readonly #content: AssistantContent[] = [];
-  /** The ids of the tool calls so far; made with the first one. */
-  #toolIds: Set<string> | undefined;
-  /** Whether some arguments hold an object twice, so that walking them plainly could take for ever. */
-  #shared = false;
+  #calls: ToolCalls | undefined;
   /** The kind of the open block; its position is `#content.length`. */
   #open: BlockKind | undefined;
   /** The type of the events that grow the open block. */
   #deltaType = "";
-  #toolId = "";
-  #toolName = "";
 
-  constructor(limits: StreamEventLimits) {
+  constructor(limits: Limits) {
     super();
-    this.#maxBlocks = limitOf("contentBlocks", limits.contentBlocks, 10_000);
-    this.#maxDepth = limitOf("argumentsDepth", limits.argumentsDepth, 1_000);
-    const length = limitOf("messageLength", limits.messageLength, 67_108_864);
-    this.#room = Math.min(length, MAX_STRING_LENGTH);
+    this.#limits = limits;
+    this.#room = Math.min(limits.messageLength, MAX_STRING_LENGTH);
   }
 
   get phase(): StreamPhase {
@@ -180,6 +194,7 @@ class Machine extends DeltaText implements StreamEventValidator {
 
   accept(event: StreamEvent): void {
     const eventIndex = this.#events++;
+    let type: string | undefined;
     try {
       // Nearly every event is a delta of the open block. All rules hold for one that gets through
       // here; whatever does not is judged rule by rule.
@@ -192,33 +207,33 @@ class Machine extends DeltaText implements StreamEventValidator {
         const delta = open === "tool_call"
           ? (event as UnknownEvent).argumentsDelta
           : (event as UnknownEvent).delta;
-        if (typeof delta === "string" && delta.length <= this.#room) {
+        if (typeof delta === "string" && delta !== "" && delta.length <= this.#room) {
           this.#room -= delta.length;
           this.append(delta);
           return;
         }
       }
-      this.#judge(event, eventIndex);
-    } catch (error) {
-      if (error instanceof StreamSequenceError) throw error;
-      // A getter or a proxy that throws: no rule can be checked on what cannot be read.
-      throw this.#violation(undefined, "malformed_event", "expected fields that can be read", {
-        eventIndex,
-      });
+      type = typeOf(event);
+      this.#judge(type, event as UnknownEvent);
+    } catch (cause) {
+      // What else throws is a getter or a proxy: no rule can be checked on what cannot be read.
+      const violation = cause instanceof Violation
+        ? cause
+        : new Violation("malformed_event", "expected fields that can be read");
+      throw this.#errorOf(violation, cause === violation ? type : undefined, eventIndex);
     }
   }
 
   end(): void {
     if (this.#phase === "terminal") return;
     const open = this.#open ? `, and ${this.#describeOpen()} is open` : "";
-    throw this.#violation(
-      undefined,
+    const violation = new Violation(
       "truncated",
       this.#phase === "idle"
         ? `expected "start", received nothing`
         : `expected "done" or "error", received neither${open}`,
-      { eventIndex: this.#events },
     );
+    throw this.#errorOf(violation, undefined, this.#events);
   }
 
   partialContent(): AssistantContent[] {
@@ -231,111 +246,117 @@ class Machine extends DeltaText implements StreamEventValidator {
   }
 
   /** Checks an event against every rule, in the order of the protocol's table. */
-  #judge(event: unknown, eventIndex: number): void {
-    if (!isUnknownEvent(event)) {
-      throw this.#violation(undefined, "malformed_event", describeMalformed(event), { eventIndex });
-    }
-    const fail = (
-      code: StreamSequenceErrorCode,
-      detail: string,
-      options: StreamSequenceErrorOptions = {},
-    ): StreamSequenceError => this.#violation(event.type, code, detail, { ...options, eventIndex });
-
-    if (this.#phase === "idle" && event.type !== "start") {
-      throw fail("expected_start", `expected "start", received ${quote(event.type)}`);
+  #judge(type: string, event: UnknownEvent): void {
+    if (this.#phase === "idle" && type !== "start") {
+      throw new Violation("expected_start", `expected "start", received ${quote(type)}`);
     }
     if (this.#phase === "terminal") {
-      throw fail("after_terminal", "expected nothing after a terminal event");
+      throw new Violation("after_terminal", "expected nothing after a terminal event");
     }
-    if (this.#phase === "streaming" && event.type === "start") {
-      throw fail("duplicate_start", `expected "start" only once`);
+    if (this.#phase === "streaming" && type === "start") {
+      throw new Violation("duplicate_start", `expected "start" only once`);
     }
-    switch (event.type) {
+    switch (type) {
       case "start":
         this.#phase = "streaming";
         return;
       case "text_start":
-        return this.#startBlock("text", event, fail);
+        return this.#startBlock("text", event);
       case "thinking_start":
-        return this.#startBlock("thinking", event, fail);
+        return this.#startBlock("thinking", event);
       case "tool_call_start":
-        return this.#startBlock("tool_call", event, fail);
+        return this.#startBlock("tool_call", event);
       case "text_delta":
-        return this.#growBlock("text", event, fail);
+        return this.#growBlock("text", event);
       case "thinking_delta":
-        return this.#growBlock("thinking", event, fail);
+        return this.#growBlock("thinking", event);
       case "tool_call_delta":
-        return this.#growBlock("tool_call", event, fail);
+        return this.#growBlock("tool_call", event);
       case "text_end":
-        return this.#endText("text", event, fail);
+        return this.#endText("text", event);
       case "thinking_end":
-        return this.#endText("thinking", event, fail);
+        return this.#endText("thinking", event);
       case "tool_call_end":
-        return this.#endToolCall(event, fail);
+        return this.#endToolCall(event);
       case "done":
-        return this.#finish(event, SUCCESSFUL_REASONS, fail);
+        return this.#finish(event, SUCCESSFUL_REASONS);
       case "error":
-        return this.#finish(event, FAILED_REASONS, fail);
+        return this.#finish(event, FAILED_REASONS);
       default:
-        throw fail("unknown_event", "expected one of the twelve event types");
+        throw new Violation("unknown_event", "expected one of the twelve event types");
     }
   }
 
-  #startBlock(kind: BlockKind, event: UnknownEvent, fail: Fail): void {
+  #startBlock(kind: BlockKind, event: UnknownEvent): void {
     const { contentIndex, id, name } = event;
     if (typeof contentIndex !== "number") {
-      throw fail("malformed_event", expectedField("contentIndex", "a number", contentIndex));
+      throw new Violation(
+        "malformed_event",
+        expectedField("contentIndex", "a number", contentIndex),
+      );
     }
     if (kind === "tool_call") {
       if (typeof id !== "string" || id === "") {
-        throw fail("malformed_event", expectedField("id", "a non-empty string", id));
+        throw new Violation("malformed_event", expectedField("id", "a non-empty string", id));
       }
       if (typeof name !== "string" || name === "") {
-        throw fail("malformed_event", expectedField("name", "a non-empty string", name));
+        throw new Violation("malformed_event", expectedField("name", "a non-empty string", name));
       }
     }
     const next = this.#content.length;
     if (this.#open !== undefined) {
-      throw fail(
+      throw new Violation(
         "block_open",
         `expected no new block while ${this.#open} is active at contentIndex ${next}`,
         { contentIndex: next },
       );
     }
     if (contentIndex !== next) {
-      throw fail("unexpected_index", expectedIndex(next, contentIndex), { contentIndex: next });
-    }
-    if (kind === "tool_call" && this.#toolIds?.has(id as string)) {
-      throw fail("duplicate_tool_id", `expected a new tool id, received ${quote(id as string)}`, {
+      throw new Violation("unexpected_index", expectedIndex(next, contentIndex), {
         contentIndex: next,
       });
     }
-    if (next >= this.#maxBlocks) {
-      throw fail("limit_exceeded", `expected at most ${this.#maxBlocks} content blocks`, {
+    if (kind === "tool_call" && this.#calls?.ids.has(id as string)) {
+      throw new Violation(
+        "duplicate_tool_id",
+        `expected a new tool id, received ${quote(id as string)}`,
+        {
+          contentIndex: next,
+        },
+      );
+    }
+    const { contentBlocks } = this.#limits;
+    if (next >= contentBlocks) {
+      throw new Violation("limit_exceeded", `expected at most ${contentBlocks} content blocks`, {
         contentIndex: next,
       });
     }
     if (kind === "tool_call") {
-      this.#toolId = id as string;
-      this.#toolName = name as string;
-      (this.#toolIds ??= new Set()).add(this.#toolId);
+      const calls = this.#calls ??= newToolCalls();
+      calls.ids.add(id as string);
+      calls.id = id as string;
+      calls.name = name as string;
+      calls.hasEmptyDelta = false;
     }
     this.#open = kind;
     this.#deltaType = DELTA_TYPES[kind];
   }
 
-  #growBlock(kind: BlockKind, event: UnknownEvent, fail: Fail): void {
+  #growBlock(kind: BlockKind, event: UnknownEvent): void {
     const field = kind === "tool_call" ? "argumentsDelta" : "delta";
     const delta = event[field];
     if (typeof event.contentIndex !== "number") {
-      throw fail("malformed_event", expectedField("contentIndex", "a number", event.contentIndex));
+      throw new Violation(
+        "malformed_event",
+        expectedField("contentIndex", "a number", event.contentIndex),
+      );
     }
     if (typeof delta !== "string") {
-      throw fail("malformed_event", expectedField(field, "a string", delta));
+      throw new Violation("malformed_event", expectedField(field, "a string", delta));
     }
-    this.#checkOpen(kind, event.contentIndex, fail);
+    this.#checkOpen(kind, event.contentIndex);
     if (delta.length > this.#room) {
-      throw fail(
+      throw new Violation(
         "limit_exceeded",
         `expected at most ${this.#room} more UTF-16 code units in this message, received ${delta.length}`,
         { contentIndex: this.#content.length },
@@ -343,21 +364,25 @@ class Machine extends DeltaText implements StreamEventValidator {
     }
     this.#room -= delta.length;
     this.append(delta);
+    if (delta === "" && this.#calls) this.#calls.hasEmptyDelta = true;
   }
 
-  #endText(kind: "text" | "thinking", event: UnknownEvent, fail: Fail): void {
+  #endText(kind: "text" | "thinking", event: UnknownEvent): void {
     const { contentIndex, content } = event;
     if (typeof contentIndex !== "number") {
-      throw fail("malformed_event", expectedField("contentIndex", "a number", contentIndex));
+      throw new Violation(
+        "malformed_event",
+        expectedField("contentIndex", "a number", contentIndex),
+      );
     }
     if (typeof content !== "string") {
-      throw fail("malformed_event", expectedField("content", "a string", content));
+      throw new Violation("malformed_event", expectedField("content", "a string", content));
     }
-    this.#checkOpen(kind, contentIndex, fail);
+    this.#checkOpen(kind, contentIndex);
     const text = this.text();
     if (content !== text) {
       const difference = differenceOf("content", text, content);
-      throw fail(
+      throw new Violation(
         "content_mismatch",
         `expected end content of ${text.length} UTF-16 code units as streamed, received ` +
           `${content.length}, the first difference at offset ${difference.offset}`,
@@ -370,28 +395,33 @@ class Machine extends DeltaText implements StreamEventValidator {
     );
   }
 
-  #endToolCall(event: UnknownEvent, fail: Fail): void {
+  #endToolCall(event: UnknownEvent): void {
     const { contentIndex, toolCall } = event;
     if (typeof contentIndex !== "number") {
-      throw fail("malformed_event", expectedField("contentIndex", "a number", contentIndex));
+      throw new Violation(
+        "malformed_event",
+        expectedField("contentIndex", "a number", contentIndex),
+      );
     }
     if (!isUnknownToolCall(toolCall)) {
-      throw fail(
+      throw new Violation(
         "malformed_event",
         `expected toolCall to be an object with an id, a name and arguments, received ` +
           describeParts(toolCall, ["id", "name", "arguments"]),
       );
     }
-    this.#checkOpen("tool_call", contentIndex, fail);
-    const streamed = this.pieces > 0;
+    this.#checkOpen("tool_call", contentIndex);
+    const text = this.text();
+    // There is one, since the open block is a tool call.
+    const calls = this.#calls as ToolCalls;
+    const streamed = text !== "" || calls.hasEmptyDelta;
     let spelled: unknown;
     if (streamed) {
-      const text = this.text();
       try {
         spelled = JSON.parse(text);
       } catch {
         // The engine's message quotes the text, so it goes no further.
-        throw fail(
+        throw new Violation(
           "arguments_not_json",
           `expected argument deltas that spell valid JSON, received ${text.length} UTF-16 code ` +
             `units that do not`,
@@ -400,13 +430,11 @@ class Machine extends DeltaText implements StreamEventValidator {
       }
     }
     const isSame = streamed && sameJson(spelled, toolCall.arguments, this.#quickDepth());
-    const copy = isSame
-      ? undefined
-      : this.#copyArguments(streamed, spelled, toolCall.arguments, fail);
+    const copy = isSame ? undefined : this.#copyArguments(streamed, spelled, toolCall.arguments);
     const args = copy ? copy.value : spelled;
     const notJson = copy?.notJson;
     if (!isPlainObject(args) || notJson !== undefined) {
-      throw fail(
+      throw new Violation(
         "arguments_not_object",
         notJson === undefined || notJson === "arguments"
           ? `expected arguments to be a JSON object, received ${kindOf(args)}`
@@ -415,24 +443,24 @@ class Machine extends DeltaText implements StreamEventValidator {
         { contentIndex, path: notJson ?? "arguments" },
       );
     }
-    if (toolCall.id !== this.#toolId) {
-      throw fail(
+    if (toolCall.id !== calls.id) {
+      throw new Violation(
         "tool_id_changed",
-        `expected tool id ${quote(this.#toolId)}, received ${quote(toolCall.id)}`,
+        `expected tool id ${quote(calls.id)}, received ${quote(toolCall.id)}`,
         { contentIndex },
       );
     }
-    if (toolCall.name !== this.#toolName) {
-      throw fail(
+    if (toolCall.name !== calls.name) {
+      throw new Violation(
         "tool_name_changed",
-        `expected tool name ${quote(this.#toolName)}, received ${quote(toolCall.name)}`,
+        `expected tool name ${quote(calls.name)}, received ${quote(toolCall.name)}`,
         { contentIndex },
       );
     }
     if (streamed && !isSame) {
       const difference = firstDifference("arguments", spelled, toolCall.arguments);
       if (difference) {
-        throw fail(
+        throw new Violation(
           "arguments_mismatch",
           `expected toolCall.arguments to match the argument deltas, received a difference at ` +
             difference.path,
@@ -440,11 +468,11 @@ class Machine extends DeltaText implements StreamEventValidator {
         );
       }
     }
-    if (copy?.shared) this.#shared = true;
+    if (copy?.shared) calls.isShared = true;
     this.#close({
       type: "tool_call",
-      id: this.#toolId,
-      name: this.#toolName,
+      id: calls.id,
+      name: calls.name,
       arguments: args as JsonObject,
     });
   }
@@ -453,37 +481,38 @@ class Machine extends DeltaText implements StreamEventValidator {
    * Copies the arguments that the quick comparison could not vouch for: those that the deltas spell,
    * where there were any. They can hold what is not JSON too: a number like 1e400 reads as Infinity.
    */
-  #copyArguments(streamed: boolean, spelled: unknown, given: unknown, fail: Fail): JsonCopy {
-    const copy = copyJson("arguments", given, this.#maxDepth);
-    const spelledCopy = streamed ? copyJson("arguments", spelled, this.#maxDepth) : copy;
+  #copyArguments(streamed: boolean, spelled: unknown, given: unknown): JsonCopy {
+    const { argumentsDepth } = this.#limits;
+    const copy = copyJson("arguments", given, argumentsDepth);
+    const spelledCopy = streamed ? copyJson("arguments", spelled, argumentsDepth) : copy;
     if (copy.tooDeep || spelledCopy.tooDeep) {
-      throw fail(
+      throw new Violation(
         "limit_exceeded",
-        `expected arguments at most ${this.#maxDepth} levels deep that do not contain themselves`,
+        `expected arguments at most ${argumentsDepth} levels deep that do not contain themselves`,
         { contentIndex: this.#content.length, path: "arguments" },
       );
     }
     return spelledCopy;
   }
 
-  #finish(event: UnknownEvent, reasons: readonly unknown[], fail: Fail): void {
+  #finish(event: UnknownEvent, reasons: readonly unknown[]): void {
     const { reason, message } = event;
     if (!reasons.includes(reason)) {
       const received = typeof reason === "string" ? quote(reason) : kindOf(reason);
-      throw fail(
+      throw new Violation(
         "malformed_event",
         `expected reason to be one of "${reasons.join('", "')}", received ${received}`,
       );
     }
     if (!isUnknownMessage(message)) {
-      throw fail(
+      throw new Violation(
         "malformed_event",
         `expected message to be an object with a content array and a stopReason string, received ` +
           describeParts(message, ["content", "stopReason"]),
       );
     }
     if (event.type === "done" && this.#open !== undefined) {
-      throw fail(
+      throw new Violation(
         "block_open_at_done",
         `expected no active block, ${this.#describeOpen()} is open`,
         {
@@ -492,7 +521,7 @@ class Machine extends DeltaText implements StreamEventValidator {
       );
     }
     if (reason !== message.stopReason) {
-      throw fail(
+      throw new Violation(
         "reason_mismatch",
         `expected reason to be message.stopReason, ${quote(message.stopReason)}, received ` +
           quote(reason as string),
@@ -502,7 +531,7 @@ class Machine extends DeltaText implements StreamEventValidator {
     const difference = this.#compareContent(message.content, openBlock);
     if (difference) {
       const at = difference.offset === undefined ? "" : ` at offset ${difference.offset}`;
-      throw fail(
+      throw new Violation(
         "message_mismatch",
         `expected message content as streamed, received a difference in ${difference.path}${at}`,
         difference,
@@ -522,7 +551,7 @@ class Machine extends DeltaText implements StreamEventValidator {
     const length = closed.length + (openBlock ? 1 : 0);
     for (let i = 0; i < length && i < received.length; i++) {
       const block = i < closed.length ? closed[i] : openBlock;
-      if (!this.#shared && sameJson(block, received[i], QUICK_DEPTH)) continue;
+      if (!this.#calls?.isShared && sameJson(block, received[i], QUICK_DEPTH)) continue;
       const difference = firstDifference(`content[${i}]`, block, received[i]);
       if (difference) return difference;
     }
@@ -531,16 +560,18 @@ class Machine extends DeltaText implements StreamEventValidator {
       : differenceOf("content.length", length, received.length);
   }
 
-  #checkOpen(kind: BlockKind, contentIndex: number, fail: Fail): void {
+  #checkOpen(kind: BlockKind, contentIndex: number): void {
     const index = this.#content.length;
     if (this.#open !== kind) {
       const active = this.#open ? `${this.#describeOpen()} is active` : "no block is active";
-      throw fail("wrong_block", `expected active ${kind} block, ${active}`, {
+      throw new Violation("wrong_block", `expected active ${kind} block, ${active}`, {
         ...(this.#open && { contentIndex: index }),
       });
     }
     if (contentIndex !== index) {
-      throw fail("wrong_index", expectedIndex(index, contentIndex), { contentIndex: index });
+      throw new Violation("wrong_index", expectedIndex(index, contentIndex), {
+        contentIndex: index,
+      });
     }
   }
 
@@ -562,37 +593,59 @@ class Machine extends DeltaText implements StreamEventValidator {
   }
 
   #describeOpen(): string {
-    const name = this.#open === "tool_call" ? ` ${quote(this.#toolName)}` : "";
+    const name = this.#open === "tool_call" ? ` ${quote(this.#calls?.name ?? "")}` : "";
     return `${this.#open}${name} at contentIndex ${this.#content.length}`;
   }
 
   #quickDepth(): number {
-    return Math.min(QUICK_DEPTH, this.#maxDepth);
+    return Math.min(QUICK_DEPTH, this.#limits.argumentsDepth);
   }
 
-  #violation(
+  #errorOf(
+    { code, detail, options }: Violation,
     eventType: string | undefined,
-    code: StreamSequenceErrorCode,
-    detail: string,
-    options: StreamSequenceErrorOptions,
+    eventIndex: number,
   ): StreamSequenceError {
     return new StreamSequenceError(eventType, this.#phase, detail, {
       ...options,
       code,
+      eventIndex,
       partialContent: this.partialContent(),
     });
   }
 }
 
-/** Makes the error for the event at hand. */
-type Fail = (
-  code: StreamSequenceErrorCode,
-  detail: string,
-  options?: StreamSequenceErrorOptions,
-) => StreamSequenceError;
+/** A broken rule, before it is known by which event. */
+class Violation {
+  readonly code: StreamSequenceErrorCode;
+  readonly detail: string;
+  readonly options: StreamSequenceErrorOptions;
 
-function limitOf(name: string, value: number | undefined, fallback: number): number {
-  if (value === undefined) return fallback;
+  constructor(
+    code: StreamSequenceErrorCode,
+    detail: string,
+    options: StreamSequenceErrorOptions = {},
+  ) {
+    this.code = code;
+    this.detail = detail;
+    this.options = options;
+  }
+}
+
+function newToolCalls(): ToolCalls {
+  return { ids: new Set(), id: "", name: "", hasEmptyDelta: false, isShared: false };
+}
+
+function limitsOf(limits: StreamEventLimits): Limits {
+  return {
+    contentBlocks: limitOf("contentBlocks", limits.contentBlocks),
+    messageLength: limitOf("messageLength", limits.messageLength),
+    argumentsDepth: limitOf("argumentsDepth", limits.argumentsDepth),
+  };
+}
+
+function limitOf(name: keyof StreamEventLimits, value: number | undefined): number {
+  if (value === undefined) return DEFAULT_LIMITS[name];
   if (typeof value !== "number") {
     throw new TypeError(`Expected limit "${name}" to be a number, received ${kindOf(value)}`);
   }
@@ -608,8 +661,11 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-function isUnknownEvent(value: unknown): value is UnknownEvent {
-  return isRecord(value) && typeof value.type === "string";
+/** The type of what may be an event. */
+function typeOf(event: unknown): string {
+  const type = isRecord(event) ? event.type : undefined;
+  if (typeof type !== "string") throw new Violation("malformed_event", describeMalformed(event));
+  return type;
 }
 
 function isUnknownToolCall(value: unknown): value is UnknownToolCall {

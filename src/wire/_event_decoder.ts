@@ -37,8 +37,10 @@ export function createEventDecoder(
         ? frame.error("incomplete_frame", "expected JSON, the body ended within it")
         : frame.error("invalid_json", "expected JSON");
     }
-    if (event?.type === "done" || event?.type === "error") {
-      const missing = findMissing(event.message, event.type === "error");
+    // Read once: events have too many shapes for the engine to read a field of theirs quickly.
+    const type = event?.type;
+    if (type === "done" || type === "error") {
+      const missing = findMissing(event.message, type === "error");
       if (missing) throw frame.error("invalid_message", `expected message with ${missing}`);
     }
     emit(event);

@@ -197,10 +197,12 @@ class NdjsonParser extends LineParser {
   }
 
   #takeLine(line: string, sink: FrameSink): void {
-    const text = line.charCodeAt(line.length - 1) === CARRIAGE_RETURN ? line.slice(0, -1) : line;
-    this.checkLength(text.length);
+    // A carriage return before the end is no part of the line, and to JSON it is white space.
+    if (line.length > this.maxLength) {
+      this.checkLength(line.length - Number(line.charCodeAt(line.length - 1) === CARRIAGE_RETURN));
+    }
     // Nearly every line is an object, which is not blank.
-    if (text.charCodeAt(0) === OPENING_BRACE || /\S/.test(text)) sink(text, this);
+    if (line.charCodeAt(0) === OPENING_BRACE || /\S/.test(line)) sink(line, this);
   }
 }
 

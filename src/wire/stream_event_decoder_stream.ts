@@ -1,3 +1,4 @@
+import type { StreamEventValidator } from "../stream_event_validator.ts";
 import type { StreamEvent } from "../types.ts";
 import { createEventDecoder } from "./_event_decoder.ts";
 import { checkFormat, formatOf } from "./_format.ts";
@@ -13,11 +14,16 @@ export interface StreamEventDecoderStreamOptions {
    * @default {67_108_864}
    */
   readonly maxLineLength?: number;
+  /**
+   * Accepts each event as it is decoded, and is told of the end: bytes to validated events in one
+   * stream, at half the cost of two. What it throws is dealt with as any error of the decoder.
+   */
+  readonly validator?: StreamEventValidator;
 }
 
 /**
- * Decodes bytes to events: NDJSON or server-sent events, in UTF-8. It says nothing of their order:
- * put a `StreamEventValidatorStream` behind it.
+ * Decodes bytes to events: NDJSON or server-sent events, in UTF-8. It says nothing of their order
+ * by itself: put a `StreamEventValidatorStream` behind it, or give it a validator.
  *
  * A body that is wrong errors the readable side with a `StreamDecodeError`, once every event before
  * it was read, and the writable side at once, so that upstream is cancelled.
@@ -54,7 +60,11 @@ export class StreamEventDecoderStream extends TransformStream<Uint8Array, Stream
     let isWanted = false;
     let release: (() => void) | undefined;
 
-    const emit = (event: StreamEvent): void => readableController.enqueue(event);
+    const { validator } = options;
+    const emit = (event: StreamEvent): void => {
+      validator?.accept(event);
+      readableController.enqueue(event);
+    };
     const fail = (error: unknown): void => {
       if (ending) return;
       ending = { error };
@@ -103,7 +113,10 @@ export class StreamEventDecoderStream extends TransformStream<Uint8Array, Stream
         if (readableController.desiredSize === 0) isWanted = true;
       },
       close() {
-        decode(() => decoder.end(emit));
+        decode(() => {
+          decoder.end(emit);
+          validator?.end();
+        });
         readableController.close();
       },
       abort: fail,

@@ -1,6 +1,11 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { type StreamEvent, StreamEventValidatorStream } from "../../mod.ts";
+import {
+  createStreamEventValidator,
+  type StreamEvent,
+  StreamEventValidatorStream,
+  StreamSequenceError,
+} from "../../mod.ts";
 import {
   StreamDecodeError,
   StreamEventDecoderStream,
@@ -151,6 +156,62 @@ Deno.test("StreamEventDecoderStream makes a fast source wait for a slow reader",
   await turn();
   assert(pulls <= 6, `pulled ${pulls} chunks for 3 reads`);
   await reader.cancel();
+});
+
+Deno.test("StreamEventDecoderStream validates when given a validator, however the bytes are cut", async () => {
+  const legal = '{"type":"start"}\n{"type":"text_start","contentIndex":0}\n';
+  const bodies = [
+    [legal, "truncated", 2],
+    [
+      `${legal}{"type":"text_delta","contentIndex":1,"delta":"x"}\n{"type":"start"}\n`,
+      "wrong_index",
+      2,
+    ],
+    [`${legal}{"type":"start"}\n`, "duplicate_start", 2],
+  ] as const;
+  for (const [body, code, count] of bodies) {
+    for (const slow of [false, true]) {
+      for (let size = 1; size <= body.length; size += 9) {
+        let cancelled: unknown;
+        const bytes = encoder.encode(body);
+        let at = 0;
+        const source = new ReadableStream<Uint8Array>({
+          pull(controller) {
+            if (at < bytes.length) controller.enqueue(bytes.slice(at, at += size));
+            else controller.close();
+          },
+          cancel(reason) {
+            cancelled = reason;
+          },
+        }, { highWaterMark: 0 });
+        const validator = createStreamEventValidator();
+        const decoder = new StreamEventDecoderStream({ format: "ndjson", validator });
+        const { values, error } = await collect(source.pipeThrough(decoder), slow);
+        assertEquals(values.length, count);
+        assert(error instanceof StreamSequenceError);
+        assertEquals(error.code, code);
+        assertEquals(validator.partialContent(), [{ type: "text", text: "" }]);
+        await turn(); // The pipe cancels a little later.
+        // A source that has closed can be cancelled no more.
+        if (code !== "truncated" && at < bytes.length) assertStrictEquals(cancelled, error);
+      }
+    }
+  }
+});
+
+Deno.test("StreamEventDecoderStream leaves a legal stream untouched when given a validator", async () => {
+  await fc.assert(
+    fc.asyncProperty(arbitraryLegalStream(), async (events) => {
+      const body = encoder.encode(events.map((event) => JSON.stringify(event)).join("\n"));
+      const validator = createStreamEventValidator();
+      const decoder = new StreamEventDecoderStream({ format: "ndjson", validator });
+      const { values, error } = await collect(streamOf([body]).pipeThrough(decoder));
+      assertEquals(error, undefined);
+      assertEquals(values, JSON.parse(JSON.stringify(events)));
+      assertEquals(validator.phase, "terminal");
+    }),
+    { numRuns: 40 },
+  );
 });
 
 Deno.test("StreamEventDecoderStream refuses what is no bytes", async () => {
