@@ -5,6 +5,11 @@ import { AdapterError } from "./_adapter.ts";
 /** How much of an error without a message is shown, in UTF-16 code units. */
 const EXCERPT_LENGTH = 1_000;
 
+const RETRY_INFO = /\bgoogle\.rpc\.RetryInfo$/;
+
+/** A duration as protocol buffers write it in JSON: in seconds. */
+const RETRY_DELAY = /^(\d{1,12}(?:\.\d{1,9})?)s$/;
+
 /**
  * Reads an error that came in a body: as an object or a text under `error` or `detail`, in an array, or
  * flat, as the value itself. Its words and its type are kept.
@@ -24,12 +29,31 @@ export function readProviderError(value: unknown): AdapterError {
   const number = [status, code].find((number) =>
     Number.isInteger(number) && (number as number) >= 400 && (number as number) < 600
   );
+  const retryAfter = readRetryInfo(fields.details);
   const details: AssistantErrorDetails = {
     ...(name !== undefined && { providerErrorType: name }),
     ...(number !== undefined && { status: number as number }),
+    ...(retryAfter !== undefined && { retryAfter }),
     ...requestIdOf(outer),
   };
   return new AdapterError("provider_error", readMessage(message, inner, name), details);
+}
+
+/**
+ * Reads how long Google's APIs ask to wait, in milliseconds: they say it here, and in no header.
+ *
+ * @see {@link https://cloud.google.com/apis/design/errors#error_details}
+ */
+function readRetryInfo(details: unknown): number | undefined {
+  if (!Array.isArray(details)) return undefined;
+  for (const detail of details) {
+    if (!isPlainObject(detail)) continue;
+    const { "@type": type, retryDelay } = detail;
+    if (typeof type !== "string" || !RETRY_INFO.test(type)) continue;
+    const seconds = typeof retryDelay === "string" ? RETRY_DELAY.exec(retryDelay)?.[1] : undefined;
+    if (seconds !== undefined) return Number(seconds) * 1000;
+  }
+  return undefined;
 }
 
 function requestIdOf(outer: unknown): Pick<AssistantErrorDetails, "requestId"> {

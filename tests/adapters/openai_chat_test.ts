@@ -533,6 +533,18 @@ const ERRORS: Readonly<Record<string, readonly [unknown, string, unknown]>> = {
     "Too long",
     { providerErrorType: "BadRequest", status: 400 },
   ],
+  "of Google, with when to come again": [
+    {
+      error: {
+        code: 429,
+        message: "Quota exceeded",
+        status: "RESOURCE_EXHAUSTED",
+        details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.5s" }],
+      },
+    },
+    "Quota exceeded",
+    { providerErrorType: "RESOURCE_EXHAUSTED", status: 429, retryAfter: 34_500 },
+  ],
   "in the choice": [
     { choices: [{ index: 0, error: { message: "Gone", code: "gone" } }] },
     "Gone",
