@@ -1,3 +1,4 @@
+import { isPlainObject } from "../_json.ts";
 import {
   createFrameParser,
   type FrameSink,
@@ -99,13 +100,18 @@ export class BodyDecoder {
   }
 }
 
-/** Reads the error that a body is, where it has no frame. */
+/** Reads what is wrong with a body that has no frame and is JSON: the error that it holds, or that. */
 function readUnframed(body: string | undefined): AdapterError | undefined {
-  if (!body?.trimStart().startsWith("{")) return undefined;
+  if (!body || !/^\s*[{[]/.test(body)) return undefined;
+  let value: unknown;
   try {
-    const value = JSON.parse(body);
-    return "error" in value ? readProviderError(value) : undefined;
+    value = JSON.parse(body);
   } catch {
     return undefined;
   }
+  const values = Array.isArray(value) ? value : [value];
+  const failed = values.find((item) => isPlainObject(item) && "error" in item);
+  return failed === undefined
+    ? new AdapterError("malformed_frame", "Expected server-sent events, received JSON")
+    : readProviderError(failed);
 }

@@ -90,6 +90,17 @@ Deno.test("OpenAiChatAdapter keeps an error that is the body itself, without a f
   });
 });
 
+Deno.test("OpenAiChatAdapter says that a body is JSON and not server-sent events", () => {
+  const answer = { choices: [{ index: 0, message: { content: "Hi" }, finish_reason: "stop" }] };
+  for (const value of [answer, [answer], []]) {
+    const { message } = outcomeOf(create(), [new TextEncoder().encode(JSON.stringify(value))]);
+
+    assert(message.stopReason === "error");
+    assertEquals(message.errorCode, "malformed_frame");
+    assertEquals(message.errorMessage, "Expected server-sent events, received JSON");
+  }
+});
+
 /** A chunk of the first choice. */
 function chunk(delta: unknown, finishReason: string | null = null): unknown {
   return { id: "cc-1", model: "m", choices: [{ index: 0, delta, finish_reason: finishReason }] };
