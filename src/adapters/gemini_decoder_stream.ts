@@ -1,0 +1,43 @@
+import type { StreamEvent } from "../types.ts";
+import type { AdapterOptions } from "./_adapter.ts";
+import { connectDecoder } from "./_decoder_stream.ts";
+import { createGeminiAdapter } from "./gemini.ts";
+
+/**
+ * Decodes the body of a response of Gemini's `streamGenerateContent?alt=sse` to events.
+ *
+ * What comes out is a legal stream whatever comes in: a body that is wrong or breaks ends in an
+ * `error` event. This wire has no end marker: a response ends with its body.
+ *
+ * @example Decoding a body
+ * ```ts
+ * import { StreamEventValidatorStream } from "@agent-stream/validator";
+ * import { GeminiDecoderStream } from "@agent-stream/validator/gemini";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const response = new Response(
+ *   'data: {"candidates":[{"content":{"parts":[{"text":"Hel"}]}}]}\n\n' +
+ *     'data: {"candidates":[{"content":{"parts":[{"text":"lo"}]},"finishReason":"STOP"}]}\n\n',
+ * );
+ * const validator = new StreamEventValidatorStream();
+ * const events = response.body!.pipeThrough(new GeminiDecoderStream()).pipeThrough(validator);
+ * await events.pipeTo(new WritableStream());
+ *
+ * const message = await validator.result();
+ * assertEquals(message.content, [{ type: "text", text: "Hello" }]);
+ * ```
+ */
+export class GeminiDecoderStream extends TransformStream<Uint8Array, StreamEvent> {
+  /**
+   * Creates a decoder of one body.
+   *
+   * @param options What the wire does not say.
+   * @throws {TypeError} An option is of the wrong kind.
+   * @throws {RangeError} A limit is out of range.
+   */
+  constructor(options: AdapterOptions = {}) {
+    const adapter = createGeminiAdapter(options);
+    super();
+    connectDecoder(this, adapter, "sse");
+  }
+}
