@@ -9,6 +9,7 @@ import {
 } from "../../mod.ts";
 import type { Adapter } from "../../src/adapters/_adapter.ts";
 import { BodyDecoder } from "../../src/adapters/_body_decoder.ts";
+import type { StreamEventFormat } from "../../src/wire/_frame_parser.ts";
 import { assertExpected } from "./_payloads.ts";
 
 /** A stream that really went wrong, rebuilt; see `tests/cases`. */
@@ -52,8 +53,12 @@ export function* cutAt(body: Uint8Array, offsets: readonly number[]): Generator<
 }
 
 /** The events of a body. Fails unless they are a legal stream whose one terminal event is the last. */
-export function decode(adapter: Adapter, chunks: Iterable<Uint8Array>): StreamEvent[] {
-  const decoder = new BodyDecoder(adapter, "sse");
+export function decode(
+  adapter: Adapter,
+  chunks: Iterable<Uint8Array>,
+  format: StreamEventFormat = "sse",
+): StreamEvent[] {
+  const decoder = new BodyDecoder(adapter, format);
   const validator = createStreamEventValidator();
   const events: StreamEvent[] = [];
   const emit = (event: StreamEvent) => {
@@ -68,8 +73,12 @@ export function decode(adapter: Adapter, chunks: Iterable<Uint8Array>): StreamEv
 }
 
 /** What became of a body. */
-export function outcomeOf(adapter: Adapter, chunks: Iterable<Uint8Array>): Outcome {
-  const last = decode(adapter, chunks).at(-1);
+export function outcomeOf(
+  adapter: Adapter,
+  chunks: Iterable<Uint8Array>,
+  format?: StreamEventFormat,
+): Outcome {
+  const last = decode(adapter, chunks, format).at(-1);
   assert(last?.type === "done" || last?.type === "error");
   return { terminal: `${last.type}:${last.reason}`, message: last.message };
 }

@@ -1,6 +1,7 @@
 /** Arbitraries for bodies that got damaged on the way. */
 
 import fc from "fast-check";
+import type { StreamEventFormat } from "../../src/wire/_frame_parser.ts";
 
 /**
  * A body as text with a character for each byte, so that a counterexample can be read. `Latin1` is
@@ -27,8 +28,8 @@ function binaryOf(text: string): BinaryText {
 export type Damage = "drop" | "double" | "swap" | "move" | "cut";
 
 /** Splits a body into its frames, ends included. */
-export function framesOf(body: BinaryText): BinaryText[] {
-  return body.split(/(?<=\n\n)/);
+export function framesOf(body: BinaryText, format: StreamEventFormat = "sse"): BinaryText[] {
+  return body.split(format === "sse" ? /(?<=\n\r?\n)/ : /(?<=\n)/);
 }
 
 /** Bytes with some of them changed. */
@@ -48,8 +49,9 @@ export function arbitraryFrameDamage(
   body: BinaryText,
   maxDamages: number,
   kinds: readonly Damage[] = ["drop", "double", "swap", "move", "cut"],
+  format?: StreamEventFormat,
 ): fc.Arbitrary<BinaryText> {
-  const frames = framesOf(body);
+  const frames = framesOf(body, format);
   const damage = fc.tuple(fc.constantFrom(...kinds), fc.nat(), fc.nat());
   return fc.array(damage, { minLength: 1, maxLength: maxDamages }).map((damages) => {
     const damaged = [...frames];
@@ -80,7 +82,10 @@ export function arbitraryFrameDamage(
 }
 
 /** JSON values with the words of a wire format in them, as the payloads of a body. */
-export function arbitraryPayloads(words: readonly string[]): fc.Arbitrary<BinaryText> {
+export function arbitraryPayloads(
+  words: readonly string[],
+  format: StreamEventFormat = "sse",
+): fc.Arbitrary<BinaryText> {
   const word = fc.constantFrom(...words);
   const { value } = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(
@@ -90,9 +95,15 @@ export function arbitraryPayloads(words: readonly string[]): fc.Arbitrary<Binary
       fc.dictionary(word, tie("value"), { maxKeys: 6 }),
     ),
   }));
-  return fc.array(value, { maxLength: 8 }).map((payloads) =>
-    binaryOf(payloads.map((payload) => `data: ${JSON.stringify(payload)}\n\n`).join(""))
+  return fc.array(value, { maxLength: 8 }).map((payloads) => bodyOf(payloads, format));
+}
+
+/** The body that these payloads make. */
+export function bodyOf(payloads: readonly unknown[], format: StreamEventFormat): BinaryText {
+  const frames = payloads.map((payload) => JSON.stringify(payload)).map((text) =>
+    format === "sse" ? `data: ${text}\n\n` : `${text}\n`
   );
+  return binaryOf(frames.join(""));
 }
 
 /** Where to cut a body of this length. */

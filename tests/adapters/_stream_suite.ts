@@ -33,6 +33,12 @@ export interface StreamFunction {
   readonly requestIdHeader: string;
   /** A healthy body with text. */
   readonly body: Uint8Array;
+  /**
+   * Whether the wire says where a response ends, before the body does.
+   *
+   * @default {true}
+   */
+  readonly hasEnd?: boolean;
 }
 
 /** How long may pass before a stream counts as stalled, in milliseconds. */
@@ -67,7 +73,7 @@ function faultOf({ stopReason, errorCode, errorMessage }: FailedAssistantMessage
 
 /** Registers the tests of a `stream…` function. */
 export function testStreamFunction(
-  { name, stream, contentType, requestIdHeader, body }: StreamFunction,
+  { name, stream, contentType, requestIdHeader, body, hasEnd = true }: StreamFunction,
 ): void {
   const half = body.subarray(0, body.length >> 1);
   const healthy = () =>
@@ -136,7 +142,14 @@ export function testStreamFunction(
       await connection.closed();
       isGone = true;
     }, async (url) => {
-      await read(stream(fetch(url)));
+      const { content } = await whole();
+      if (hasEnd) {
+        assertEquals((await read(stream(fetch(url)))).content, content);
+      } else {
+        const failure = await readFailure(stream(fetch(url), { idleTimeout: IDLE }));
+        assertEquals(failure.errorCode, "idle_timeout");
+        assertEquals(failure.content, content);
+      }
       while (!isGone) await new Promise((resolve) => setTimeout(resolve, 1));
     });
     assert(isGone);
