@@ -1,0 +1,46 @@
+import type { StreamEventReader } from "../wire/_event_reader.ts";
+import { streamResponse, type StreamResponseOptions } from "./_stream_response.ts";
+import { createOllamaChatAdapter } from "./ollama_chat.ts";
+
+/**
+ * Reads the events of a streamed response of Ollama's `/api/chat`, whatever becomes of it.
+ *
+ * The events are validated, and always end in one terminal event: a refused status, another content
+ * type, a body that is wrong, breaks or stalls, and an abort all become an `error` event, whose message
+ * says what is known of it. `result()` gives the message of the terminal event; it rejects only where
+ * `response` is none. Leaving the loop lets the body go, and ends the message as `aborted`.
+ *
+ * @param response A response, or a promise of one.
+ * @param options How to read it.
+ * @returns The events, for one loop; and `result()`, which is enough by itself.
+ * @throws {TypeError} An option is of the wrong kind.
+ * @throws {RangeError} `idleTimeout` or a limit is out of range.
+ *
+ * @example An error after the first words
+ * ```ts
+ * import { streamOllamaChat } from "@agent-stream/validator/ollama";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const response = new Response(
+ *   '{"model":"m","message":{"role":"assistant","content":"Hel"},"done":false}\n' +
+ *     '{"error":"model runner: unexpected EOF"}\n',
+ *   { headers: { "content-type": "application/x-ndjson" } },
+ * );
+ *
+ * const message = await streamOllamaChat(response).result();
+ * assert(message.stopReason === "error");
+ * assertEquals(message.errorCode, "provider_error");
+ * assertEquals(message.errorMessage, "model runner: unexpected EOF");
+ * assertEquals(message.content, [{ type: "text", text: "Hel" }]);
+ * ```
+ */
+export function streamOllamaChat(
+  response: Response | PromiseLike<Response>,
+  options: StreamResponseOptions = {},
+): StreamEventReader {
+  return streamResponse(response, createOllamaChatAdapter(options), {
+    format: "ndjson",
+    contentTypes: ["application/x-ndjson", "application/ndjson"],
+    requestIdHeaders: ["x-request-id"],
+  }, options);
+}
