@@ -49,7 +49,7 @@ for (const { name, body } of readRecordings("gemini")) {
     const { message } = outcomeOf(createGeminiAdapter({ createId: () => "made_up" }), [body]);
 
     const { input, output, cacheRead, totalTokens } = message.usage;
-    assertEquals(
+    assertEquals<unknown>(
       {
         text: message.content.map((block) => block.type === "text" ? block.text : "").join(""),
         thinking: message.content.map((block) => block.type === "thinking" ? block.thinking : "")
@@ -66,7 +66,7 @@ for (const { name, body } of readRecordings("gemini")) {
       {
         text: textOf(false),
         thinking: textOf(true),
-        calls: calls as { name: string; args: Record<string, never> }[],
+        calls,
         stopReason: calls.length > 0 ? "tool_use" : STOP_REASONS[finishReason] ?? "",
         model: chunks[0]?.modelVersion ?? "",
         usage: {

@@ -1,0 +1,77 @@
+/** The official client as the judge: on healthy bodies its parts say what our final message does. */
+
+import { assertEquals } from "@std/assert";
+import { type ChatResponse, Ollama, type ToolCall } from "ollama";
+import { createOllamaChatAdapter } from "../../src/adapters/ollama_chat.ts";
+import { outcomeOf } from "./_bodies.ts";
+import { readRecordings } from "./_recordings.ts";
+
+/** What the official client makes of a body that it fetches over loopback. */
+async function partsOf(body: Uint8Array): Promise<ChatResponse[]> {
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async (request) => {
+      await request.body?.cancel();
+      return new Response(new Uint8Array(body), {
+        headers: { "content-type": "application/x-ndjson" },
+      });
+    },
+  );
+  try {
+    const client = new Ollama({ host: `http://127.0.0.1:${server.addr.port}` });
+    const parts: ChatResponse[] = [];
+    for await (const part of await client.chat({ model: "m", messages: [], stream: true })) {
+      parts.push(part);
+    }
+    return parts;
+  } finally {
+    await server.shutdown();
+  }
+}
+
+for (const { name, body } of readRecordings("ollama")) {
+  Deno.test(`OllamaChatAdapter agrees with the official client about ${name}`, async () => {
+    const parts = await partsOf(body);
+    const last = parts.at(-1) as ChatResponse;
+    const calls = parts.flatMap(({ message }) => message.tool_calls ?? []);
+
+    const adapter = createOllamaChatAdapter({ createId: () => "made_up" });
+    const { message } = outcomeOf(adapter, [body], "ndjson");
+
+    const { input, output, totalTokens } = message.usage;
+    assertEquals<unknown>(
+      {
+        text: message.content.map((block) => block.type === "text" ? block.text : "").join(""),
+        thinking: message.content.map((block) => block.type === "thinking" ? block.thinking : "")
+          .join(""),
+        calls: message.content.flatMap((block) => {
+          if (block.type !== "tool_call") return [];
+          const { id, name, arguments: args } = block;
+          return [{ ...(!id.startsWith("made_up") && { id }), name, args }];
+        }),
+        stopReason: message.stopReason,
+        model: message.model,
+        usage: { input, output, totalTokens },
+      },
+      {
+        text: parts.map(({ message }) => message.content).join(""),
+        thinking: parts.map(({ message }) => message.thinking ?? "").join(""),
+        // Its types leave out the id, which the wire may have.
+        calls: calls.map((
+          { id, function: { name, arguments: args } }: ToolCall & { id?: string },
+        ) => ({
+          ...(id !== undefined && { id }),
+          name,
+          args,
+        })),
+        stopReason: calls.length > 0 ? "tool_use" : last.done_reason,
+        model: last.model,
+        usage: {
+          input: last.prompt_eval_count ?? 0,
+          output: last.eval_count,
+          totalTokens: (last.prompt_eval_count ?? 0) + last.eval_count,
+        },
+      },
+    );
+  });
+}
