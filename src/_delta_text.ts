@@ -22,6 +22,11 @@ export class DeltaText {
   #tail = "";
   #crumb = "";
 
+  /** Whether nothing was appended but empty pieces. */
+  get isEmpty(): boolean {
+    return this.#crumb === "" && this.#tail === "" && this.#flat === "" && this.#head === "";
+  }
+
   /** Adds a piece at the end. */
   append(piece: string): void {
     const crumb = this.#crumb;

@@ -75,7 +75,7 @@ class Block implements SerializedBlock {
 
   /** Whether there is nothing to say of it. */
   get isEmpty(): boolean {
-    return this.kind !== "tool_call" && !this.isKept && this.delta.pieces === 0;
+    return this.kind !== "tool_call" && !this.isKept && this.delta.isEmpty;
   }
 }
 
@@ -360,12 +360,12 @@ export class BlockSerializer {
     const refuse = (code: AssistantErrorCode, what: string) =>
       new AdapterError(code, `Expected the arguments of tool ${quote(name)} ${what}`);
     const { argumentsDepth } = this.#limits;
-    const { pieces } = block.delta;
-    if (value !== undefined && pieces > 0) {
+    const { isEmpty } = block.delta;
+    if (value !== undefined && !isEmpty) {
       throw refuse("invalid_tool_arguments", "as text or as an object, received both");
     }
     let args: unknown = value ?? {};
-    if (pieces > 0) {
+    if (!isEmpty) {
       try {
         args = JSON.parse(block.delta.text());
       } catch {
@@ -464,7 +464,8 @@ export class BlockSerializer {
     if (block.kind === "tool_call") {
       this.emit({ type: "tool_call_delta", contentIndex, argumentsDelta: piece });
     } else {
-      this.emit({ type: `${block.kind}_delta`, contentIndex, delta: piece });
+      const type = block.kind === "text" ? "text_delta" : "thinking_delta";
+      this.emit({ type, contentIndex, delta: piece });
     }
   }
 

@@ -185,7 +185,7 @@ export class ChatToolCalls {
     const { delta, object } = entry;
     if (object) {
       const isRepeat = call.object && sameJson(call.object, object, 64);
-      if (!isRepeat && (call.object || call.text.pieces > 0)) throw twoValues(call);
+      if (!isRepeat && (call.object || !call.text.isEmpty)) throw twoValues(call);
       call.object = object;
     }
     if (delta === undefined) return undefined;

@@ -40,6 +40,9 @@ import { BlockSerializer } from "./_block_serializer.ts";
 export abstract class WireAdapter implements Adapter {
   /** Puts the blocks in order, and knows what was said so far. */
   protected readonly blocks: BlockSerializer;
+  #emit: Emit = () => {};
+  /** What a taker of events threw: the event was emitted all the same, and the error is the taker's. */
+  #thrown: { readonly error: unknown } | undefined;
 
   /**
    * Creates the adapter of one response.
@@ -51,6 +54,13 @@ export abstract class WireAdapter implements Adapter {
    */
   constructor(options: AdapterOptions, provider: string) {
     this.blocks = new BlockSerializer(options, provider);
+    this.blocks.emit = (event) => {
+      try {
+        this.#emit(event);
+      } catch (error) {
+        this.#thrown ??= { error };
+      }
+    };
   }
 
   /** Whether the terminal event was emitted. */
@@ -60,19 +70,31 @@ export abstract class WireAdapter implements Adapter {
 
   /** Takes one decoded payload. */
   push(payload: unknown, emit: Emit): void {
-    this.#do(emit, () => this.take(payload));
+    if (!this.#begin(emit)) return;
+    try {
+      this.take(payload);
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#end();
   }
 
   /** Takes the end of the body. */
   end(emit: Emit): void {
-    this.#do(emit, () => this.takeEnd());
+    if (!this.#begin(emit)) return;
+    try {
+      this.takeEnd();
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#end();
   }
 
   /** Takes the failure of the body. */
   fail(cause: unknown, emit: Emit): void {
-    this.#do(emit, () => {
-      throw errorOf(cause);
-    });
+    if (!this.#begin(emit)) return;
+    this.#fail(errorOf(cause));
+    this.#end();
   }
 
   /** Takes a payload. What it throws ends the response. */
@@ -85,24 +107,17 @@ export abstract class WireAdapter implements Adapter {
     return undefined;
   }
 
-  #do(emit: Emit, step: () => void): void {
-    const { blocks } = this;
-    if (blocks.isFinished) return;
-    // An event that its taker throws at was emitted all the same, and the error is the taker's.
-    let thrown: { readonly error: unknown } | undefined;
-    blocks.emit = (event) => {
-      try {
-        emit(event);
-      } catch (error) {
-        thrown ??= { error };
-      }
-    };
-    blocks.start();
-    try {
-      step();
-    } catch (error) {
-      this.#fail(error);
-    }
+  /** Starts the response, if it has not; says whether anything can follow. */
+  #begin(emit: Emit): boolean {
+    if (this.blocks.isFinished) return false;
+    this.#emit = emit;
+    this.blocks.start();
+    return true;
+  }
+
+  #end(): void {
+    const thrown = this.#thrown;
+    this.#thrown = undefined;
     if (thrown) throw thrown.error;
   }
 

@@ -304,7 +304,7 @@ class AnthropicMessagesAdapter extends WireAdapter {
       case "tool":
         return this.#closeCall(block, true);
       case "other":
-        if (block.json.pieces > 0 && !this.#closeInput(block)) {
+        if (!block.json.isEmpty && !this.#closeInput(block)) {
           this.#doubtful.push(block);
           return;
         }

@@ -355,7 +355,7 @@ class OpenAiChatAdapter extends WireAdapter {
     for (const [call, block] of this.#handles) {
       try {
         // Cut before the arguments began, a call looks like one that has none.
-        if (finish === "length" && !call.object && call.text.pieces === 0) throw cutByLimit(call);
+        if (finish === "length" && !call.object && call.text.isEmpty) throw cutByLimit(call);
         const custom = call.isCustom ? { input: call.text.text() } : undefined;
         this.blocks.closeToolCall(block, call.object ?? custom);
       } catch (error) {
