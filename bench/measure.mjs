@@ -4,7 +4,16 @@
  * @module
  */
 
-import { drain, floor, parseChunks, sourceOf } from "./_floors.mjs";
+import {
+  Accumulator,
+  comparingFloor,
+  drain,
+  floor,
+  iterate,
+  parseChunks,
+  parseEventStream,
+  sourceOf,
+} from "./_floors.mjs";
 import { compare, median } from "./_harness.mjs";
 import { chunksOf, eventsOf, linesOf, prose } from "./_workloads.mjs";
 
@@ -19,12 +28,6 @@ const {
   StreamEventValidatorStream,
   streamOpenAiChat,
 } = await import(library);
-
-function validate(events) {
-  const validator = createStreamEventValidator();
-  for (let i = 0; i < events.length; i++) validator.accept(events[i]);
-  validator.end();
-}
 
 /** Times work for a size and for ten (or so) times that size: the cost each must not grow. */
 async function growth(work, small, large, rounds = 5) {
@@ -60,10 +63,7 @@ function heap(deltaLength) {
   const validators = globalThis.validators = [];
   const before = heapUsed();
   for (let i = 0; i < count; i++) {
-    const validator = createStreamEventValidator();
-    validator.accept({ type: "start" });
-    validator.accept({ type: "text_start", contentIndex: 0 });
-    validators.push(validator);
+    validators.push(openText());
   }
   let written = 0;
   for (let at = 0; at < text.length; at += deltaLength) {
@@ -81,12 +81,39 @@ function heap(deltaLength) {
   return (heapUsed() - before) / written;
 }
 
-function accept(workload) {
+function validate(events) {
+  const validator = createStreamEventValidator();
+  for (let i = 0; i < events.length; i++) validator.accept(events[i]);
+  validator.end();
+}
+
+/** Times a way to take the events of a workload against the floor. */
+function againstFloor(workload, take) {
   return async () => {
     const events = eventsOf(workload);
-    const variants = { floor: () => floor(events), accept: () => validate(events) };
-    return (await compare(variants, { base: "floor", rounds: 25, isQuick })).accept;
+    const variants = { floor: () => floor(events), taken: () => take(events) };
+    return (await compare(variants, { base: "floor", rounds: 25, isQuick })).taken;
   };
+}
+
+/** Times JSON.parse and what `create` makes, over interleaved streams, against JSON.parse alone. */
+async function interleave(create) {
+  const lines = linesOf("W2");
+  const count = isQuick ? 10 : 1000;
+  const walk = (step) => {
+    for (const line of lines) for (let i = 0; i < count; i++) step(i, line);
+  };
+  return (await compare({
+    parse: () => {
+      let length = 0;
+      walk((_, line) => length += JSON.parse(line).type.length);
+      return length;
+    },
+    taken: () => {
+      const takers = Array.from({ length: count }, create);
+      walk((i, line) => takers[i].accept(JSON.parse(line)));
+    },
+  }, { base: "parse", milliseconds: 1, rounds: 9, isQuick })).taken;
 }
 
 /** Text and tool arguments as AG-UI has them. */
@@ -136,6 +163,7 @@ function toUiChunks(events) {
   return result.map((chunk) => JSON.parse(JSON.stringify(chunk)));
 }
 
+const NDJSON = { format: "ndjson" };
 const SSE = { headers: { "content-type": "text/event-stream" } };
 
 /** Text as the Messages API streams it. */
@@ -177,17 +205,103 @@ function toChatBody(events) {
     "data: [DONE]\n\n";
 }
 
-/** A response whose body comes in chunks, as from a socket. */
-function respond(text) {
+/** A body in chunks, as from a socket. */
+function toChunks(text) {
   const bytes = new TextEncoder().encode(text);
   const chunks = [];
   for (let i = 0; i < bytes.length; i += 4096) chunks.push(bytes.slice(i, i + 4096));
-  return () => new Response(sourceOf(chunks), SSE);
+  return chunks;
 }
 
 async function readAll(stream) {
   for await (const _ of stream);
   return await stream.result();
+}
+
+/** The least to read validated events: what is decoded, compared and handed over. */
+async function readLeast(chunks) {
+  const events = [];
+  parseChunks(chunks, events);
+  comparingFloor(events);
+  for await (const _ of iterate(events));
+}
+
+/** Times a way to read a body against decoding, splitting and parsing it. */
+async function readAgainstFloor(read) {
+  const chunks = chunksOf("W2");
+  return (await compare({ floor: () => parseChunks(chunks), read: () => read(chunks) }, {
+    base: "floor",
+    rounds: 25,
+    isQuick,
+  })).read;
+}
+
+/** How many times as long a peer takes. */
+async function leadOver(theirs, ours) {
+  return (await compare({ ours, theirs }, { base: "ours", isQuick })).theirs;
+}
+
+async function leadOfAgUi(workload) {
+  const { verifyEvents } = await import("@ag-ui/client");
+  const { from } = await import("rxjs");
+  const events = eventsOf(workload);
+  const theirs = toAgUi(events);
+  return leadOver(
+    () =>
+      new Promise((resolve, reject) =>
+        verifyEvents()(from(theirs)).subscribe({ complete: resolve, error: reject })
+      ),
+    () => validate(events),
+  );
+}
+
+async function leadOfAi(read) {
+  const { readUIMessageStream } = await import("ai");
+  const chunks = chunksOf("W1");
+  const uiChunks = toUiChunks(eventsOf("W1"));
+  return leadOver(async () => {
+    for await (const _ of readUIMessageStream({ stream: sourceOf(uiChunks) }));
+  }, () => read(chunks));
+}
+
+const ANTHROPIC = {
+  toBody: toAnthropicBody,
+  async connect(fetch) {
+    const { default: Anthropic } = await import("@anthropic-ai/sdk");
+    const client = new Anthropic({ apiKey: "none", fetch });
+    const request = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] };
+    return () => client.messages.stream(request).finalMessage();
+  },
+};
+
+const OPENAI = {
+  toBody: toChatBody,
+  async connect(fetch) {
+    const { default: OpenAI } = await import("openai");
+    const client = new OpenAI({ apiKey: "none", fetch });
+    const request = { model: "m", messages: [{ role: "user", content: "Hi" }] };
+    return () => client.chat.completions.stream(request).finalChatCompletion();
+  },
+};
+
+async function leadOfClient({ toBody, connect }, read) {
+  const chunks = toChunks(toBody(eventsOf("W1")));
+  const { createParser } = await import("eventsource-parser");
+  const theirs = await connect(() => Promise.resolve(new Response(sourceOf(chunks), SSE)));
+  return leadOver(theirs, () => read(chunks, createParser));
+}
+
+function openText() {
+  const validator = createStreamEventValidator();
+  validator.accept({ type: "start" });
+  validator.accept({ type: "text_start", contentIndex: 0 });
+  return validator;
+}
+
+const DELTA = JSON.parse('{"type":"text_delta","contentIndex":0,"delta":"word"}');
+
+function takeDeltas(validator, count) {
+  for (let i = 0; i < count; i++) validator.accept(DELTA);
 }
 
 function nested(depth) {
@@ -205,29 +319,14 @@ function acceptCall(text, args) {
 }
 
 const MEASUREMENTS = {
-  W1: accept("W1"),
-  W2: accept("W2"),
-  W3: accept("W3"),
-  W4: accept("W4"),
-  W5: accept("W5"),
-  async interleaved() {
-    const lines = linesOf("W2");
-    const count = isQuick ? 10 : 1000;
-    const walk = (step) => {
-      for (const line of lines) for (let i = 0; i < count; i++) step(i, line);
-    };
-    return (await compare({
-      parse: () => {
-        let length = 0;
-        walk((_, line) => length += JSON.parse(line).type.length);
-        return length;
-      },
-      accept: () => {
-        const validators = Array.from({ length: count }, () => createStreamEventValidator());
-        walk((i, line) => validators[i].accept(JSON.parse(line)));
-      },
-    }, { base: "parse", milliseconds: 1, rounds: 9, isQuick })).accept;
-  },
+  ...Object.fromEntries(
+    ["W1", "W2", "W3", "W4", "W5"].flatMap((workload) => [
+      [workload, againstFloor(workload, validate)],
+      [`${workload}Least`, againstFloor(workload, comparingFloor)],
+    ]),
+  ),
+  interleaved: () => interleave(() => createStreamEventValidator()),
+  interleavedLeast: () => interleave(() => new Accumulator()),
   heap4: () => heap(4),
   heap1: () => heap(1),
   async stream() {
@@ -280,34 +379,27 @@ const MEASUREMENTS = {
         ),
     }, { base: "chained", isQuick })).ours;
   },
-  async read() {
-    const chunks = chunksOf("W2");
-    return (await compare({
-      floor: () => parseChunks(chunks),
-      read: async () => {
-        let count = 0;
-        const stream = readStreamEvents(sourceOf(chunks), { format: "ndjson" });
-        for await (const _ of stream) count++;
-        return count;
-      },
-    }, { base: "floor", rounds: 25, isQuick })).read;
+  read: () => readAgainstFloor((chunks) => readAll(readStreamEvents(sourceOf(chunks), NDJSON))),
+  readLeast: () => readAgainstFloor(readLeast),
+  deltas: () => growth((size) => takeDeltas(openText(), size), 10_000, 10_000_000, 3),
+  deltasLeast() {
+    // The same 10,000 deltas: to new validators, and to validators that have survived a collection.
+    const cost = (validator) => {
+      const start = performance.now();
+      takeDeltas(validator, 10_000);
+      return performance.now() - start;
+    };
+    const ratios = [];
+    for (let round = 0; round < (isQuick ? 1 : 9); round++) {
+      const old = Array.from({ length: 50 }, openText);
+      heapUsed();
+      const olds = old.map(cost);
+      ratios.push(median(olds) / median(Array.from({ length: 50 }, openText).map(cost)));
+    }
+    return median(ratios);
   },
-  deltas() {
-    const event = JSON.parse('{"type":"text_delta","contentIndex":0,"delta":"word"}');
-    return growth(
-      (size) => {
-        const validator = createStreamEventValidator();
-        validator.accept({ type: "start" });
-        validator.accept({ type: "text_start", contentIndex: 0 });
-        for (let i = 0; i < size; i++) validator.accept(event);
-      },
-      10_000,
-      10_000_000,
-      3,
-    );
-  },
-  queue() {
-    return growth(
+  queue: () =>
+    growth(
       async (size) => {
         const stream = new EventStream({
           isTerminal: (event) => event === 0,
@@ -318,54 +410,34 @@ const MEASUREMENTS = {
       },
       10_000,
       1_000_000,
-    );
-  },
-  async agUi() {
-    const { verifyEvents } = await import("@ag-ui/client");
-    const { from } = await import("rxjs");
-    const events = eventsOf("W2");
-    const theirs = toAgUi(events);
-    return (await compare({
-      ours: () => validate(events),
-      theirs: () =>
-        new Promise((resolve, reject) =>
-          verifyEvents()(from(theirs)).subscribe({ complete: resolve, error: reject })
-        ),
-    }, { base: "ours", isQuick })).theirs;
-  },
-  async ai() {
-    const { readUIMessageStream } = await import("ai");
-    const chunks = chunksOf("W1");
-    const uiChunks = toUiChunks(eventsOf("W1"));
-    return (await compare({
-      ours: async () => {
-        for await (const _ of readStreamEvents(sourceOf(chunks), { format: "ndjson" }));
+    ),
+  queueLeast: () =>
+    growth(
+      async (size) => {
+        const values = [];
+        for (let i = size; i >= 0; i--) values.push(i);
+        for await (const _ of iterate(values));
       },
-      theirs: async () => {
-        for await (const _ of readUIMessageStream({ stream: sourceOf(uiChunks) }));
-      },
-    }, { base: "ours", isQuick })).theirs;
-  },
-  async anthropic() {
-    const { default: Anthropic } = await import("@anthropic-ai/sdk");
-    const answer = respond(toAnthropicBody(eventsOf("W1")));
-    const client = new Anthropic({ apiKey: "none", fetch: () => Promise.resolve(answer()) });
-    const request = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] };
-    return (await compare({
-      ours: () => readAll(streamAnthropicMessages(answer())),
-      theirs: () => client.messages.stream(request).finalMessage(),
-    }, { base: "ours", isQuick })).theirs;
-  },
-  async openAiChat() {
-    const { default: OpenAI } = await import("openai");
-    const answer = respond(toChatBody(eventsOf("W1")));
-    const client = new OpenAI({ apiKey: "none", fetch: () => Promise.resolve(answer()) });
-    const request = { model: "m", messages: [{ role: "user", content: "Hi" }] };
-    return (await compare({
-      ours: () => readAll(streamOpenAiChat(answer())),
-      theirs: () => client.chat.completions.stream(request).finalChatCompletion(),
-    }, { base: "ours", isQuick })).theirs;
-  },
+      10_000,
+      1_000_000,
+    ),
+  agUi: () => leadOfAgUi("W1"),
+  agUiTools: () => leadOfAgUi("W2"),
+  ai: () => leadOfAi((chunks) => readAll(readStreamEvents(sourceOf(chunks), NDJSON))),
+  aiLeast: () => leadOfAi(readLeast),
+  anthropic: () =>
+    leadOfClient(
+      ANTHROPIC,
+      (chunks) => readAll(streamAnthropicMessages(new Response(sourceOf(chunks), SSE))),
+    ),
+  anthropicLeast: () =>
+    leadOfClient(ANTHROPIC, (chunks, parser) => parseEventStream(parser, chunks)),
+  openAiChat: () =>
+    leadOfClient(
+      OPENAI,
+      (chunks) => readAll(streamOpenAiChat(new Response(sourceOf(chunks), SSE))),
+    ),
+  openAiChatLeast: () => leadOfClient(OPENAI, (chunks, parser) => parseEventStream(parser, chunks)),
   depth() {
     const texts = new Map();
     return growth(
