@@ -1,6 +1,7 @@
 import { isPlainObject } from "../_json.ts";
 import {
   createFrameParser,
+  type FramePosition,
   type FrameSink,
   type StreamEventFormat,
 } from "../wire/_frame_parser.ts";
@@ -28,25 +29,14 @@ export class BodyDecoder {
   readonly #sink: FrameSink = (data, frame) => {
     if (this.isFinished) return;
     this.#unframed = undefined;
-    const text = data.trim();
-    // A heartbeat, or what is left of a frame that says nothing more.
-    if (text === "" || (frame.isCut && DONE.startsWith(text) && text !== DONE)) return;
-    let payload: unknown = DONE;
-    if (text !== DONE) {
-      try {
-        payload = JSON.parse(data);
-      } catch {
-        // The engine's message quotes the text, so it goes no further.
-        this.fail(
-          frame.isCut
-            ? frame.error("incomplete_frame", "expected JSON, the body ended within it")
-            : frame.error("invalid_json", "expected JSON"),
-          this.#emit,
-        );
-        return;
-      }
+    let payload: unknown;
+    try {
+      payload = readPayload(data, frame);
+    } catch (error) {
+      this.fail(error, this.#emit);
+      return;
     }
-    this.#adapter.push(payload, this.#emit);
+    if (payload !== undefined) this.#adapter.push(payload, this.#emit);
   };
 
   /**
@@ -100,8 +90,27 @@ export class BodyDecoder {
   }
 }
 
+/**
+ * Reads the payload of one frame: `undefined` for one that says nothing, `"[DONE]"` as it is. Throws a
+ * `StreamDecodeError` where there is none.
+ */
+export function readPayload(data: string, frame: FramePosition): unknown {
+  const text = data.trim();
+  // A heartbeat, or what is left of a frame that says nothing more.
+  if (text === "" || (frame.isCut && DONE.startsWith(text) && text !== DONE)) return undefined;
+  if (text === DONE) return DONE;
+  try {
+    return JSON.parse(data);
+  } catch {
+    // The engine's message quotes the text, so it goes no further.
+    throw frame.isCut
+      ? frame.error("incomplete_frame", "expected JSON, the body ended within it")
+      : frame.error("invalid_json", "expected JSON");
+  }
+}
+
 /** Reads what is wrong with a body that has no frame and is JSON: the error that it holds, or that. */
-function readUnframed(body: string | undefined): AdapterError | undefined {
+export function readUnframed(body: string | undefined): AdapterError | undefined {
   if (!body || !/^\s*[{[]/.test(body)) return undefined;
   let value: unknown;
   try {

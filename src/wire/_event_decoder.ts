@@ -1,6 +1,11 @@
 import { kindOf } from "../_json.ts";
 import type { StreamEvent } from "../types.ts";
-import { createFrameParser, type FrameSink, type StreamEventFormat } from "./_frame_parser.ts";
+import {
+  createFrameParser,
+  type FramePosition,
+  type FrameSink,
+  type StreamEventFormat,
+} from "./_frame_parser.ts";
 
 /** The longest line, in UTF-16 code units, unless said otherwise. */
 export const DEFAULT_MAX_LINE_LENGTH = 67_108_864;
@@ -27,24 +32,7 @@ export function createEventDecoder(
   }
   const parser = createFrameParser(format, maxLineLength);
   let emit: (event: StreamEvent) => void;
-  const sink: FrameSink = (data, frame) => {
-    let event;
-    try {
-      event = JSON.parse(data);
-    } catch {
-      // The engine's message quotes the text, so it goes no further.
-      throw frame.isCut
-        ? frame.error("incomplete_frame", "expected JSON, the body ended within it")
-        : frame.error("invalid_json", "expected JSON");
-    }
-    // Read once: events have too many shapes for the engine to read a field of theirs quickly.
-    const type = event?.type;
-    if (type === "done" || type === "error") {
-      const missing = findMissing(event.message, type === "error");
-      if (missing) throw frame.error("invalid_message", `expected message with ${missing}`);
-    }
-    emit(event);
-  };
+  const sink: FrameSink = (data, frame) => emit(decodeEvent(data, frame));
   return {
     push(bytes, newEmit) {
       // By its tag, which Node's Buffer and those of other realms have too.
@@ -59,6 +47,26 @@ export function createEventDecoder(
       parser.end(sink);
     },
   };
+}
+
+/** Reads the event of one frame, or throws a `StreamDecodeError`. */
+export function decodeEvent(data: string, frame: FramePosition): StreamEvent {
+  let event;
+  try {
+    event = JSON.parse(data);
+  } catch {
+    // The engine's message quotes the text, so it goes no further.
+    throw frame.isCut
+      ? frame.error("incomplete_frame", "expected JSON, the body ended within it")
+      : frame.error("invalid_json", "expected JSON");
+  }
+  // Read once: events have too many shapes for the engine to read a field of theirs quickly.
+  const type = event?.type;
+  if (type === "done" || type === "error") {
+    const missing = findMissing(event.message, type === "error");
+    if (missing) throw frame.error("invalid_message", `expected message with ${missing}`);
+  }
+  return event;
 }
 
 /** Names the first thing that a terminal event's message lacks, of what the validator does not read. */

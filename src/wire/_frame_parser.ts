@@ -10,6 +10,13 @@ export type FrameSink = (data: string, frame: FramePosition) => void;
 /** Where the frame at hand is, and whether the body ended before the frame did. */
 export interface FramePosition {
   readonly isCut: boolean;
+  /** The line at which its data begins, from 1 on. */
+  readonly line: number;
+  /**
+   * Where its data begins, in bytes. Counted when asked for: from where it was last asked for, so that
+   * to ask for every frame is still linear.
+   */
+  readonly byteOffset: number;
   /** Makes the error for this frame. */
   error(code: StreamDecodeErrorCode, detail: string): StreamDecodeError;
 }
@@ -63,6 +70,14 @@ abstract class LineParser implements FrameParser, FramePosition {
   /** The pieces of a line that has not ended. */
   #pending: string[] = [];
   #pendingLength = 0;
+  /** The place whose byte offset was asked for last. */
+  #counted: Mark & { readonly byteOffset: number } = {
+    text: "",
+    start: 0,
+    decoded: 0,
+    lines: 0,
+    byteOffset: 0,
+  };
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
 
   constructor(maxLength: number) {
@@ -91,11 +106,26 @@ abstract class LineParser implements FrameParser, FramePosition {
     this.takeEnd(this.#text, sink);
   }
 
-  error(code: StreamDecodeErrorCode, detail: string): StreamDecodeError {
-    const { text, start, decoded, lines } = this.place();
+  get line(): number {
+    return this.lines + 1;
+  }
+
+  get byteOffset(): number {
+    const place = this.place();
+    const { text, start, decoded } = place;
+    const last = this.#counted;
+    const isSameText = decoded === last.decoded && text === last.text;
     // Counted only now: counting for every line would take longer than to read it.
-    const byteOffset = decoded - encoder.encode(text.slice(start)).length;
-    return new StreamDecodeError(detail, { code, line: lines + 1, byteOffset });
+    const byteOffset = isSameText && start >= last.start
+      ? last.byteOffset + byteLength(text.slice(last.start, start))
+      : decoded - byteLength(text.slice(start));
+    this.#counted = { ...place, byteOffset };
+    return byteOffset;
+  }
+
+  error(code: StreamDecodeErrorCode, detail: string): StreamDecodeError {
+    const { line, byteOffset } = this;
+    return new StreamDecodeError(detail, { code, line, byteOffset });
   }
 
   /** Marks the beginning of the line at hand. */
@@ -256,6 +286,10 @@ class SseParser extends LineParser {
     return text[0] === "\n" ? text.slice(1) : text;
   }
 
+  override get line(): number {
+    return (this.#dataMark?.lines ?? this.lines) + 1;
+  }
+
   protected override place(): Mark {
     return this.#dataMark ?? this.mark();
   }
@@ -281,6 +315,10 @@ class SseParser extends LineParser {
     // Behind a carriage return the parser would wait for a line feed; none that comes will be fed.
     this.#parser.feed(this.#skipLineFeed ? `${lines}\n` : lines);
   }
+}
+
+function byteLength(text: string): number {
+  return encoder.encode(text).length;
 }
 
 /** Finds the first end of a line from `start` on, or -1. */

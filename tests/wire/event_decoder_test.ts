@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createEventDecoder } from "../../src/wire/_event_decoder.ts";
-import type { StreamEventFormat } from "../../src/wire/_frame_parser.ts";
+import { createFrameParser, type StreamEventFormat } from "../../src/wire/_frame_parser.ts";
 import { StreamDecodeError } from "../../src/wire/stream_decode_error.ts";
 
 const encoder = new TextEncoder();
@@ -136,5 +136,33 @@ Deno.test("createEventDecoder takes a long line in small chunks", () => {
     decoder.end((event) => events.push(event));
     assertEquals(events.length, 1);
     assert(events[0] === text);
+  }
+});
+
+/** Where each frame of a body begins, in bytes and lines, however it is cut. */
+const PLACES: ReadonlyArray<
+  readonly [StreamEventFormat, string, ReadonlyArray<readonly [line: number, offset: number]>]
+> = [
+  ["ndjson", '"é"\r\n\n"😀"\n1\n"😀"\n1\n2', [[1, 0], [3, 7], [4, 14], [5, 16], [6, 23], [7, 25]]],
+  ["ndjson", '\ufeff"a"\n"b"\n', [[1, 3], [2, 7]]],
+  ["sse", "event: é\ndata: 1\n\ndata: 2\ndata: 3\n\n: é\ndata: 4", [[2, 10], [4, 19], [8, 41]]],
+  ["sse", "data: 1\r\rid: 0\rdata: 2\r\r", [[1, 0], [4, 15]]],
+];
+
+Deno.test("createFrameParser says where each frame is, however the body is cut", () => {
+  for (const [format, body, expected] of PLACES) {
+    const bytes = encoder.encode(body);
+    for (let length = 1; length <= bytes.length; length++) {
+      const places: Array<readonly [number, number]> = [];
+      const parser = createFrameParser(format, 100);
+      for (let i = 0; i < bytes.length; i += length) {
+        parser.push(
+          bytes.subarray(i, i + length),
+          (_, frame) => places.push([frame.line, frame.byteOffset]),
+        );
+      }
+      parser.end((_, frame) => places.push([frame.line, frame.byteOffset]));
+      assertEquals(places, expected as typeof places, `${format} by ${length}`);
+    }
   }
 });
