@@ -312,8 +312,9 @@ class SseParser extends LineParser {
   }
 
   #feed(lines: string): void {
-    // Behind a carriage return the parser would wait for a line feed; none that comes will be fed.
-    this.#parser.feed(this.#skipLineFeed ? `${lines}\n` : lines);
+    // Behind a carriage return the parser would wait for a line feed: one that belongs to it is in the
+    // lines, or will not be fed.
+    this.#parser.feed(lines.endsWith("\r") ? `${lines}\n` : lines);
   }
 }
 
