@@ -21,8 +21,18 @@ export interface FramePosition {
   error(code: StreamDecodeErrorCode, detail: string): StreamDecodeError;
 }
 
+/** Where the bytes begin that a parser is given. */
+export interface ParserStart {
+  /** How many lines come before. */
+  readonly lines: number;
+  /** How many bytes come before. */
+  readonly bytes: number;
+}
+
 /** Bytes in, frames out. */
 export interface FrameParser {
+  /** The line at hand, from 1 on. */
+  readonly line: number;
   /** Takes the next bytes. Throws a `StreamDecodeError` after every frame before it was given. */
   push(bytes: Uint8Array, sink: FrameSink): void;
   /** Takes what is left when the body has ended. */
@@ -41,8 +51,12 @@ const LINE_END = /[\r\n]/g;
  * Creates a parser that splits a body into frames. However the body is cut into chunks, frames and
  * errors are the same, and the work is linear in its length.
  */
-export function createFrameParser(format: StreamEventFormat, maxLength: number): FrameParser {
-  return format === "sse" ? new SseParser(maxLength) : new NdjsonParser(maxLength);
+export function createFrameParser(
+  format: StreamEventFormat,
+  maxLength: number,
+  start: ParserStart = { lines: 0, bytes: 0 },
+): FrameParser {
+  return format === "sse" ? new SseParser(maxLength, start) : new NdjsonParser(maxLength, start);
 }
 
 /** A place in the body: `start` in a text that ends where `decoded` bytes do, after so many lines. */
@@ -60,11 +74,11 @@ abstract class LineParser implements FrameParser, FramePosition {
   /** Where in the text at hand the line at hand begins. */
   protected start = 0;
   /** How many lines came before the line at hand. */
-  protected lines = 0;
+  protected lines: number;
   /** The text at hand. */
   #text = "";
   /** How many bytes were decoded: all but those held. */
-  #decoded = 0;
+  #decoded: number;
   /** The bytes of a character that the last chunk cut. */
   #held: Uint8Array = new Uint8Array(0);
   /** The pieces of a line that has not ended. */
@@ -80,8 +94,10 @@ abstract class LineParser implements FrameParser, FramePosition {
   };
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
 
-  constructor(maxLength: number) {
+  constructor(maxLength: number, start: ParserStart) {
     this.maxLength = maxLength;
+    this.lines = start.lines;
+    this.#decoded = start.bytes;
   }
 
   push(bytes: Uint8Array, sink: FrameSink): void {
