@@ -1,0 +1,68 @@
+import type { CliArguments, CliOptions } from "./_arguments.ts";
+import { check } from "./_check.ts";
+import type { CliIo, ExitCode } from "./_cli_io.ts";
+import { explain } from "./_explain.ts";
+import { PROVIDER_WIRES } from "./_wires.ts";
+
+/** A command of the command line. */
+export interface CliCommand {
+  /** What it does, in one line. */
+  readonly summary: string;
+  /** How it is called, without its name. */
+  readonly usage: string;
+  readonly options: CliOptions;
+  /** What it says of itself, and of its options. */
+  readonly help: string;
+  run(args: CliArguments, io: CliIo): Promise<ExitCode>;
+}
+
+const FROM = `  --from WIRE     what it is: auto (by its bytes), events, ${
+  Object.keys(PROVIDER_WIRES).join(", ")
+}`;
+
+const INPUTS =
+  `Reads files, directories (what in them is named .ndjson, .jsonl, .sse, .txt or .log), and
+standard input for "-".`;
+
+/** The commands, by their names. */
+export const COMMANDS: Readonly<Record<string, CliCommand>> = {
+  check: {
+    summary: "judge the streams of recordings, and say what is wrong with them",
+    usage: "[options] [FILE | DIRECTORY | -]...",
+    options: {
+      from: { type: "string" },
+      all: { type: "boolean", short: "a" },
+      json: { type: "boolean" },
+      quiet: { type: "boolean", short: "q" },
+    },
+    help: `${INPUTS} On standard input every verdict comes as soon as it is known.
+
+A file may hold many streams: a start after a terminal event begins the next one, and so does a
+start after something wrong.
+
+Options:
+${FROM}
+  -a, --all       go on past the first violation of a stream
+  --json          one object a stream, without content, for machines
+  -q, --quiet     only what is wrong
+
+--all says only what does not follow from something that was said before. An end event that was
+refused for what it says closes its block, and all goes on. After any other refused event, judging
+goes on at the next block that opens; until then, only what an event says by itself can be wrong. Of
+the terminal event's message, those blocks are compared that were streamed whole.
+
+Exit code: 0 if all streams are well-formed, 1 if one is wrong, 2 if something could not be read.
+A response that failed, and says so in a well-formed stream, is not wrong.`,
+    run: check,
+  },
+  explain: {
+    summary: "explain a rule: what it says, a stream that breaks it, the same put right",
+    usage: "[--json] [CODE]",
+    options: { json: { type: "boolean" } },
+    help: `Without a code it lists them all.
+
+Options:
+  --json          the same for machines, with the streams whole`,
+    run: explain,
+  },
+};

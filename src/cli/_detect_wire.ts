@@ -1,0 +1,119 @@
+import { isPlainObject } from "../_json.ts";
+import { createFrameParser, type StreamEventFormat } from "../wire/_frame_parser.ts";
+import { EVENT_TYPES } from "./_event_types.ts";
+import { UnreadableError } from "./_errors.ts";
+import { PROVIDER_WIRES } from "./_wires.ts";
+
+/** What a recording is: `"events"` or the name of a provider's wire, and how it is written. */
+export interface DetectedWire {
+  readonly wire: string;
+  readonly format: StreamEventFormat;
+}
+
+/** How many bytes are looked at for something known. */
+export const HEAD_LENGTH = 1_048_576;
+
+/** How a line of server-sent events begins. */
+const SSE_FIELDS = ["data:", "event:", "id:", "retry:", ":"];
+
+/**
+ * Says what a recording is, by its beginning.
+ *
+ * @param head Its first bytes.
+ * @param isWhole Whether nothing follows them.
+ * @param wire What it is, where that is known.
+ * @returns `undefined` where it takes more bytes to say.
+ * @throws {UnreadableError} It is nothing known.
+ */
+export function detectWire(
+  head: Uint8Array,
+  isWhole: boolean,
+  wire?: string,
+): DetectedWire | undefined {
+  const isEnough = isWhole || head.length >= HEAD_LENGTH;
+  const text = decodeHead(head).trimStart();
+  if (text === "") return isEnough ? { wire: wire ?? "events", format: "ndjson" } : undefined;
+  if (/^HTTP\/\d/.test(text)) {
+    throw new UnreadableError("it begins with the headers of a response; record its body alone");
+  }
+  const isSse = SSE_FIELDS.some((field) => text.startsWith(field));
+  if (!isSse && !isEnough && SSE_FIELDS.some((field) => field.startsWith(text))) return undefined;
+  const format = isSse ? "sse" : "ndjson";
+  if (wire !== undefined) return { wire, format };
+  const found = recognise(head, format, isWhole);
+  if (found !== undefined) return { wire: found, format };
+  if (!isEnough) return undefined;
+  throw new UnreadableError(`${describeUnknown(text, isWhole)}; say what it is by --from`);
+}
+
+function decodeHead(head: Uint8Array): string {
+  if (head[0] === 0x1f && head[1] === 0x8b) {
+    throw new UnreadableError("it is compressed; decompress it first, as by gunzip -c");
+  }
+  if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) {
+    throw new UnreadableError("it is UTF-16; convert it to UTF-8 first");
+  }
+  try {
+    // A character that the end of the file cuts is for whoever reads it whole to tell of.
+    return new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
+  } catch {
+    // Text that goes wrong later is read up to there, and then reported with its place.
+    const text = new TextDecoder().decode(head);
+    const sound = text.slice(0, text.indexOf("\ufffd"));
+    if (/[\n}]/.test(sound) && !sound.includes("\0")) return sound;
+    throw new UnreadableError("it is not UTF-8 text");
+  }
+}
+
+/** Looks for the first payload that only one wire can have. */
+function recognise(
+  head: Uint8Array,
+  format: StreamEventFormat,
+  isWhole: boolean,
+): string | undefined {
+  let found: string | undefined;
+  const parser = createFrameParser(format, Infinity);
+  const take = (data: string) => found ??= wireOf(data);
+  try {
+    parser.push(head, take);
+    if (isWhole && found === undefined) parser.end(take);
+  } catch {
+    // Whatever it is, it is told of when the recording is read.
+  }
+  return found;
+}
+
+function wireOf(data: string): string | undefined {
+  if (data.trim() === "[DONE]") return "openai-chat";
+  let payload: unknown;
+  try {
+    payload = JSON.parse(data);
+  } catch {
+    return undefined;
+  }
+  if (!isPlainObject(payload)) return undefined;
+  const fields = payload;
+  if (isEvent(fields)) return "events";
+  return Object.keys(PROVIDER_WIRES).find((name) => PROVIDER_WIRES[name]?.recognises(fields));
+}
+
+/** Providers have events of the type `error` too, but no message with content in them. */
+function isEvent({ type, message }: Readonly<Record<string, unknown>>): boolean {
+  return EVENT_TYPES.has(type) && (type !== "error" || isPlainObject(message));
+}
+
+function describeUnknown(text: string, isWhole: boolean): string {
+  if (isWhole) {
+    try {
+      const value = JSON.parse(text);
+      return isPlainObject(value) && "error" in value
+        ? "it is the error of a provider, and does not say which"
+        : Array.isArray(value)
+        ? "it is one JSON array; expected one event a line"
+        : "it is JSON of no known kind";
+    } catch {
+      // Several lines, then.
+    }
+  }
+  return "nothing in it is known";
+}

@@ -1,0 +1,130 @@
+import { Buffer } from "node:buffer";
+import { open, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { CliIo } from "./_cli_io.ts";
+import { UnreadableError, UsageError } from "./_errors.ts";
+import { printable } from "./_text.ts";
+
+/** A file to read, or standard input. */
+export interface Input {
+  /** Its name; "-" for standard input. */
+  readonly name: string;
+  /** How long it is, in bytes, where that is known. */
+  readonly size?: number;
+  /** Whether its bytes come as they are made, so that nobody may wait for the end. */
+  readonly isLive: boolean;
+  /** Its bytes. A chunk holds only until the next one is asked for. */
+  chunks(): AsyncIterable<Uint8Array>;
+}
+
+/** How recordings are named, where a directory is searched for them. */
+const RECORDING_NAMES = /\.(?:ndjson|jsonl|sse|txt|log)$/i;
+
+/** How much of a file is read at a time, in bytes. */
+const CHUNK_LENGTH = 262_144;
+
+/**
+ * Finds what is to be read: files, the recordings in directories, and standard input for "-", or
+ * where nothing is named and something is piped in.
+ *
+ * @throws {UsageError} There is nothing to read.
+ */
+export async function* findInputs(
+  paths: readonly string[],
+  { stdin }: CliIo,
+): AsyncGenerator<Input | UnreadableError> {
+  if (paths.length === 0) {
+    if (stdin.isTerminal) {
+      throw new UsageError(`Expected a file, a directory, or "-" for standard input`);
+    }
+    paths = ["-"];
+  }
+  if (paths.filter((path) => path === "-").length > 1) {
+    throw new UsageError(`Expected "-" only once`);
+  }
+  for (const path of paths) {
+    if (path === "-") {
+      yield { name: "-", isLive: true, chunks: () => stdin };
+      continue;
+    }
+    try {
+      const stats = await stat(path);
+      if (stats.isDirectory()) yield* findRecordings(path);
+      else yield fileInput(path, stats.isFile() ? stats.size : undefined);
+    } catch (error) {
+      yield unreadable(path, error);
+    }
+  }
+}
+
+async function* findRecordings(folder: string): AsyncGenerator<Input | UnreadableError> {
+  let isEmpty = true;
+  for await (const path of listFiles(folder)) {
+    if (!RECORDING_NAMES.test(path)) continue;
+    isEmpty = false;
+    try {
+      yield fileInput(path, (await stat(path)).size);
+    } catch (error) {
+      yield unreadable(path, error);
+    }
+  }
+  if (isEmpty) {
+    yield new UnreadableError(
+      `${printable(folder)}: no file in it is named .ndjson, .jsonl, .sse, .txt or .log`,
+    );
+  }
+}
+
+/** Lists the files of a folder and of those in it, by name; links are not followed. */
+async function* listFiles(folder: string): AsyncGenerator<string> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  entries.sort((a, b) => a.name < b.name ? -1 : 1);
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* listFiles(path);
+    else if (entry.isFile()) yield path;
+  }
+}
+
+function fileInput(name: string, size?: number): Input {
+  return {
+    name,
+    // What is no file, such as a named pipe, may stay open.
+    isLive: size === undefined,
+    ...(size !== undefined && { size }),
+    chunks: () => readFile(name),
+  };
+}
+
+async function* readFile(path: string): AsyncGenerator<Uint8Array> {
+  const file = await open(path).catch((error) => {
+    throw unreadable(path, error);
+  });
+  try {
+    const buffer = Buffer.allocUnsafe(CHUNK_LENGTH);
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, CHUNK_LENGTH, null);
+      if (bytesRead === 0) return;
+      yield new Uint8Array(buffer.buffer, buffer.byteOffset, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EACCES: "it may not be read",
+  EPERM: "it may not be read",
+  EISDIR: "it is a directory",
+};
+
+/** Says why a file cannot be read. */
+function unreadable(path: string, error: unknown): UnreadableError {
+  if (error instanceof UnreadableError) return error;
+  const { code, message } = error as { readonly code?: string; readonly message?: string };
+  return new UnreadableError(
+    `${printable(path)}: ${REASONS[code ?? ""] ?? printable(String(message))}`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,496 @@
+import { readPayload, readUnframed } from "../adapters/_body_decoder.ts";
+import { type Adapter, AdapterError } from "../adapters/_adapter.ts";
+import { isPlainObject } from "../_json.ts";
+import type { StreamSequenceError } from "../stream_sequence_error.ts";
+import type { AssistantContent, FailedAssistantMessage, StreamEvent } from "../types.ts";
+import { decodeEvent } from "../wire/_event_decoder.ts";
+import { createFrameParser, type FrameParser, type FramePosition } from "../wire/_frame_parser.ts";
+import { StreamDecodeError } from "../wire/stream_decode_error.ts";
+import { type DetectedWire, detectWire, HEAD_LENGTH } from "./_detect_wire.ts";
+import { UnreadableError } from "./_errors.ts";
+import { EveryJudge, FirstJudge, type Judge } from "./_judge.ts";
+import { WIRE_FAULTS } from "./_wire_faults.ts";
+import { PROVIDER_WIRES, type ProviderWire } from "./_wires.ts";
+
+/** Where something is in a file. */
+export interface Place {
+  /** In lines, from 1 on. */
+  readonly line: number;
+  /** In bytes. */
+  readonly byteOffset: number;
+}
+
+/** Something that is wrong with a stream. */
+export interface Fault extends Place {
+  /** Place of the stream among those of its file, from 0. */
+  readonly stream: number;
+  /** The rule, or what is wrong with the bytes or the wire. */
+  readonly code: string;
+  /** What was expected, and what came. */
+  readonly detail: string;
+  /** How many events came before. */
+  readonly eventIndex: number;
+  /** Whether the last event, payload or broken frame is what is wrong: not so for what is missing. */
+  readonly hasCulprit: boolean;
+  /** The violation, where a rule is broken. */
+  readonly error?: StreamSequenceError;
+  /** The block that was open. */
+  readonly open?: OpenBlock;
+}
+
+/** A block that is open, and since when. */
+export interface OpenBlock {
+  readonly kind: AssistantContent["type"];
+  readonly contentIndex: number;
+  /** The tool's name. */
+  readonly name?: string;
+  /** The index of the event that opened it, and its line. */
+  readonly eventIndex: number;
+  readonly line: number;
+}
+
+/** What is known of a stream when it has ended. */
+export interface StreamSummary {
+  /** Place among the streams of its file, from 0. */
+  readonly index: number;
+  readonly place: Place;
+  /** Whether the stream was taken for settled before, and turned out wrong. */
+  readonly isCorrection: boolean;
+  /**
+   * Whether it is a legal stream of a finished response; a legal one of a response that failed; or
+   * not a legal one.
+   */
+  readonly verdict: "ok" | "failed" | "wrong";
+  /** How many events it has. */
+  readonly events: number;
+  /** How many blocks its message has, where it got one. */
+  readonly blocks?: number;
+  readonly stopReason?: string;
+  readonly errorCode?: string;
+  readonly errorMessage?: string;
+}
+
+/** Takes what a recording holds, in its order. A stream ends before the next one begins. */
+export interface RecordingVisitor {
+  /** Takes what the recording is. */
+  wire?(found: DetectedWire): void;
+  /** Takes the beginning of a stream. */
+  streamStart?(index: number): void;
+  /** Takes the payload of a provider's frame, before the events that it makes. */
+  payload?(payload: unknown, frame: FramePosition): void;
+  /** Takes the text of a frame that is no payload. */
+  broken?(text: string, place: Place): void;
+  /** Takes an event, right or wrong. */
+  event?(event: unknown, frame: Place): void;
+  /** Takes what is wrong with the event before, or with the stream's end. */
+  fault?(fault: Fault): void;
+  /**
+   * Takes the end of a stream. A second time for the same one where it turns out wrong after it was
+   * taken for settled.
+   */
+  streamEnd?(summary: StreamSummary): void;
+}
+
+/** Options of {@linkcode RecordingReader}. */
+export interface RecordingReaderOptions {
+  /** What it is: `"auto"`, `"events"` or the name of a provider's wire. */
+  readonly from: string;
+  /** Whether to go on after the first violation of a stream. */
+  readonly isEvery?: boolean;
+}
+
+/** The longest line, and the longest data of a server-sent event, in UTF-16 code units. */
+const MAX_LINE_LENGTH = 67_108_864;
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/** The stream at hand. */
+class CurrentStream {
+  readonly index: number;
+  readonly place: Place;
+  readonly judge: Judge;
+  readonly adapter: Adapter | undefined;
+  events = 0;
+  open: OpenBlock | undefined;
+  /** The last event, if it is a terminal one. */
+  terminal: StreamEvent | undefined;
+  isWrong = false;
+  isSettled = false;
+  /** Whether the last payload of the response was seen. */
+  isOver = false;
+  /** The response's id on the wire. */
+  id = "";
+
+  constructor(index: number, place: Place, judge: Judge, adapter: Adapter | undefined) {
+    this.index = index;
+    this.place = place;
+    this.judge = judge;
+    this.adapter = adapter;
+  }
+}
+
+/**
+ * Reads the streams of a recording, bytes in, and judges them. It holds no more than the stream at
+ * hand.
+ *
+ * A stream of events ends with its terminal event, or where a `start` follows something wrong. A
+ * stream of a wire ends where that wire says so.
+ */
+export class RecordingReader {
+  readonly #visitor: RecordingVisitor;
+  readonly #options: RecordingReaderOptions;
+  /** The first bytes, as long as they do not say what it is. */
+  #head: Uint8Array[] = [];
+  #headLength = 0;
+  #found: DetectedWire | undefined;
+  #parser!: FrameParser;
+  #wire: ProviderWire | undefined;
+  #current: CurrentStream | undefined;
+  #streams = 0;
+  #bytes = 0;
+  #frames = 0;
+  /** The beginning of a provider's body that has had no payload: it may be an error, on many lines. */
+  #unframed: string | undefined = "";
+  readonly #unframedDecoder = new TextDecoder();
+  /** The first frame that could not be read, where that may be because the body is such an error. */
+  #unframedError: unknown;
+  readonly #takeEvent = (data: string, frame: FramePosition): void => {
+    this.#frames++;
+    let event: unknown;
+    try {
+      event = decodeEvent(data, frame);
+    } catch (error) {
+      return this.#takeBroken(data, error, frame);
+    }
+    const { type } = (event ?? {}) as { readonly type?: unknown };
+    let current = this.#current;
+    if (!current || (type === "start" && (current.terminal || current.isWrong))) {
+      current = this.#begin(frame);
+    }
+    this.#judgeEvent(current, event, type, frame);
+  };
+  readonly #takePayload = (data: string, frame: FramePosition): void => {
+    this.#frames++;
+    let payload: unknown;
+    try {
+      payload = readPayload(data, frame);
+    } catch (error) {
+      return this.#takeBroken(data, error, frame);
+    }
+    if (payload === undefined) return;
+    const current = this.#streamOf(payload, frame);
+    const adapter = current.adapter as Adapter;
+    if (adapter.isFinished) return;
+    this.#visitor.payload?.(payload, frame);
+    const take = (event: StreamEvent) => this.#takeAdapted(current, event, frame);
+    this.#unframed = undefined;
+    if (this.#unframedError === undefined) {
+      adapter.push(payload, take);
+    } else {
+      adapter.fail(this.#unframedError, take);
+      this.#unframedError = undefined;
+    }
+  };
+
+  /**
+   * Creates the reader of one recording.
+   *
+   * @param visitor What takes what it holds.
+   * @param options How to read it.
+   */
+  constructor(visitor: RecordingVisitor, options: RecordingReaderOptions) {
+    this.#visitor = visitor;
+    this.#options = options;
+  }
+
+  /**
+   * Takes the next bytes, and makes no claim on them afterwards.
+   *
+   * @throws {UnreadableError} They are no recording.
+   */
+  push(bytes: Uint8Array): void {
+    if (this.#found) {
+      this.#parse(bytes);
+    } else {
+      this.#head.push(bytes.slice());
+      this.#headLength += bytes.length;
+      // Only a whole line says something new.
+      const hasLine = bytes.includes(LINE_FEED) || bytes.includes(CARRIAGE_RETURN);
+      if (hasLine || this.#headLength >= HEAD_LENGTH) this.#detect(false);
+    }
+  }
+
+  /**
+   * Takes the end of the recording.
+   *
+   * @throws {UnreadableError} It is none.
+   */
+  end(): void {
+    if (!this.#found) this.#detect(true);
+    const { line } = this.#parser;
+    try {
+      this.#parser.end(this.#sink);
+    } catch (error) {
+      if (!StreamDecodeError.is(error)) throw error;
+      // Whatever is wrong with the last frame, it is that something is missing.
+      const cause = this.#wire ? new AdapterError("truncated", error.message) : error;
+      this.#takeBroken(undefined, cause, error);
+    }
+    if (!this.#current) this.#begin({ line: 1, byteOffset: 0 });
+    this.#endCurrent({ line, byteOffset: this.#bytes });
+  }
+
+  /** Tells the verdict that is known so far: nobody may wait for bytes that do not come. */
+  settle(): void {
+    const current = this.#current;
+    if (current?.terminal && !current.isSettled) this.#summarise(current);
+  }
+
+  get #sink(): (data: string, frame: FramePosition) => void {
+    return this.#wire ? this.#takePayload : this.#takeEvent;
+  }
+
+  #detect(isWhole: boolean): void {
+    const { from } = this.#options;
+    const head = concat(this.#head);
+    const found = detectWire(head, isWhole, from === "auto" ? undefined : from);
+    if (!found) {
+      this.#head = [head];
+      return;
+    }
+    this.#head = [];
+    this.#found = found;
+    this.#wire = PROVIDER_WIRES[found.wire];
+    this.#parser = createFrameParser(found.format, MAX_LINE_LENGTH);
+    this.#visitor.wire?.(found);
+    this.#parse(head);
+  }
+
+  #parse(bytes: Uint8Array): void {
+    if (this.#wire) this.#keepUnframed(bytes);
+    const begin = this.#bytes;
+    this.#bytes += bytes.length;
+    // After something that no parser can go on from, a line at a time: to give each the whole rest
+    // would be quadratic.
+    for (let start = 0, end = bytes.length, isHurt = false; start < bytes.length; start = end) {
+      if (isHurt) end = bytes.indexOf(LINE_FEED, start) + 1 || bytes.length;
+      try {
+        this.#parser.push(bytes.subarray(start, end), this.#sink);
+      } catch (error) {
+        if (!StreamDecodeError.is(error)) throw error;
+        this.#takeBroken(undefined, error, error);
+        const wrong = Math.max(start, error.byteOffset - begin);
+        end = bytes.indexOf(LINE_FEED, wrong) + 1 || bytes.length;
+        isHurt = true;
+        const place = { lines: error.line, bytes: begin + end };
+        this.#parser = createFrameParser(
+          (this.#found as DetectedWire).format,
+          MAX_LINE_LENGTH,
+          place,
+        );
+      }
+    }
+  }
+
+  /** Takes a frame, or bytes, that cannot be read. */
+  #takeBroken(data: string | undefined, error: unknown, place: Place): void {
+    if (!(error instanceof Error)) throw error;
+    // With nothing before it, it is no recording at all.
+    if (this.#streams === 0 && this.#frames <= 1 && !this.#wire) {
+      throw new UnreadableError(error.message);
+    }
+    if (this.#wire && this.#unframed?.trimStart().startsWith("{")) {
+      this.#unframedError ??= error;
+      return;
+    }
+    let current = this.#current;
+    if (!current || (current.terminal && !current.adapter)) current = this.#begin(place);
+    const { adapter } = current;
+    if (adapter) {
+      if (adapter.isFinished) return;
+      if (data !== undefined) this.#visitor.broken?.(data, place);
+      const hasCulprit = data !== undefined;
+      adapter.fail(error, (event) => this.#takeAdapted(current, event, place, hasCulprit));
+      return;
+    }
+    if (!current.judge.lose()) return;
+    if (data !== undefined) this.#visitor.broken?.(data, place);
+    const code = StreamDecodeError.is(error) ? error.code : "invalid_json";
+    const cause = { code, detail: withoutPlace(error.message) };
+    this.#fault(current, place, cause, current.events, data !== undefined);
+  }
+
+  /** Finds the stream to which a payload belongs. */
+  #streamOf(payload: unknown, frame: FramePosition): CurrentStream {
+    const wire = this.#wire as ProviderWire;
+    const current = this.#current;
+    const id = isPlainObject(payload) ? wire.begins?.(payload) : undefined;
+    if (!current) return this.#begin(frame, id);
+    const isNext = wire.begins
+      // Another response has begun, whether or not the one at hand ended.
+      ? id !== undefined && (current.adapter?.isFinished || (current.id !== "" && id !== "" &&
+        id !== current.id))
+      : current.isOver && !wire.ends?.(payload);
+    if (isNext) {
+      const next = this.#begin(frame, id);
+      if (wire.ends?.(payload)) next.isOver = true;
+      return next;
+    }
+    if (id !== undefined && current.id === "") current.id = id;
+    if (wire.ends?.(payload)) current.isOver = true;
+    return current;
+  }
+
+  #begin(place: Place, id = ""): CurrentStream {
+    if (this.#current) this.#endCurrent(place);
+    const judge = this.#options.isEvery ? new EveryJudge() : new FirstJudge();
+    const { line, byteOffset } = place;
+    const current = new CurrentStream(
+      this.#streams++,
+      { line, byteOffset },
+      judge,
+      this.#wire?.create(),
+    );
+    current.id = id;
+    this.#current = current;
+    this.#visitor.streamStart?.(current.index);
+    return current;
+  }
+
+  /** Takes an event that an adapter made. */
+  #takeAdapted(
+    current: CurrentStream,
+    event: StreamEvent,
+    frame: Place,
+    hasCulprit: boolean = true,
+  ): void {
+    this.#judgeEvent(current, event, event.type, frame);
+    if (event.type !== "error") return;
+    const { errorCode, errorMessage } = event.message;
+    // Every other code says that the response failed, and the wire said so.
+    if (errorCode !== undefined && WIRE_FAULTS.has(errorCode)) {
+      const cause = { code: errorCode, detail: withoutPlace(errorMessage) };
+      this.#fault(current, frame, cause, current.events - 1, hasCulprit);
+    }
+  }
+
+  #judgeEvent(current: CurrentStream, event: unknown, type: unknown, frame: Place): void {
+    const eventIndex = current.events++;
+    this.#visitor.event?.(event, frame);
+    const error = current.judge.accept(event);
+    if (error) {
+      this.#fault(current, frame, error, eventIndex, true);
+      if (!(type === "done" || type === "error")) return;
+    }
+    switch (type) {
+      case "text_start":
+      case "thinking_start":
+      case "tool_call_start": {
+        const { contentIndex, name } = event as {
+          readonly contentIndex: number;
+          readonly name?: string;
+        };
+        current.open = {
+          kind: type.slice(0, -"_start".length) as OpenBlock["kind"],
+          contentIndex,
+          ...(type === "tool_call_start" && { name: name as string }),
+          eventIndex,
+          line: frame.line,
+        };
+        return;
+      }
+      case "text_end":
+      case "thinking_end":
+      case "tool_call_end":
+        current.open = undefined;
+        return;
+      case "done":
+      case "error":
+        current.terminal ??= event as StreamEvent;
+        return;
+    }
+  }
+
+  #fault(
+    current: CurrentStream,
+    { line, byteOffset }: Place,
+    cause: { readonly code: string; readonly detail: string } | StreamSequenceError,
+    eventIndex: number,
+    hasCulprit: boolean,
+  ): void {
+    const { code, detail } = cause;
+    const wasSettled = current.isSettled;
+    current.isWrong = true;
+    current.isSettled = false;
+    this.#visitor.fault?.({
+      stream: current.index,
+      code,
+      detail,
+      eventIndex,
+      line,
+      byteOffset,
+      hasCulprit,
+      ...(cause instanceof Error && { error: cause }),
+      ...(current.open && { open: current.open }),
+    });
+    // Of what comes after, nothing is known of what is open.
+    current.open = undefined;
+    if (wasSettled) this.#summarise(current, true);
+  }
+
+  #endCurrent(place: Place): void {
+    const current = this.#current as CurrentStream;
+    this.#current = undefined;
+    const { adapter } = current;
+    if (adapter) {
+      const error = readUnframed(this.#unframed) ?? this.#unframedError;
+      const take = (event: StreamEvent) => this.#takeAdapted(current, event, place, false);
+      if (error) adapter.fail(error, take);
+      else adapter.end(take);
+    } else if (!current.isWrong || this.#options.isEvery) {
+      const error = current.judge.end();
+      if (error) this.#fault(current, place, error, current.events, false);
+    }
+    if (!current.isSettled) this.#summarise(current);
+  }
+
+  #summarise(current: CurrentStream, isCorrection: boolean = false): void {
+    current.isSettled = true;
+    const { index, place, events, terminal, isWrong } = current;
+    const message = (terminal as { readonly message?: Partial<FailedAssistantMessage> } | undefined)
+      ?.message;
+    this.#visitor.streamEnd?.({
+      index,
+      place,
+      isCorrection,
+      verdict: isWrong ? "wrong" : terminal?.type === "error" ? "failed" : "ok",
+      events,
+      ...(Array.isArray(message?.content) && { blocks: message.content.length }),
+      ...(typeof message?.stopReason === "string" && { stopReason: message.stopReason }),
+      ...(typeof message?.errorCode === "string" && { errorCode: message.errorCode }),
+      ...(typeof message?.errorMessage === "string" && { errorMessage: message.errorMessage }),
+    });
+  }
+
+  #keepUnframed(bytes: Uint8Array): void {
+    if (this.#unframed === undefined) return;
+    this.#unframed += this.#unframedDecoder.decode(bytes, { stream: true });
+    if (this.#unframed.length > 65_536) this.#unframed = undefined;
+  }
+}
+
+/** What the message of a `StreamDecodeError` says without the beginning that says where. */
+function withoutPlace(message: string): string {
+  return message.replace(/^Invalid event stream(?: at line \d+, byte \d+)?: /, "");
+}
+
+function concat(chunks: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
+  let length = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, length);
+    length += chunk.length;
+  }
+  return all;
+}

@@ -1,0 +1,116 @@
+import { clip } from "../_quote.ts";
+import type { Fault } from "./_recording_reader.ts";
+import { RULES } from "./_rules.ts";
+import { count, countOf, printable, quoteText, type Style } from "./_text.ts";
+import { DECODE_FAULTS, WIRE_FAULTS } from "./_wire_faults.ts";
+
+/** One line of what came around a fault: an event, or a provider's payload. */
+export interface ReportLine {
+  readonly line: number;
+  /** Its place among the events of its stream; a payload has none. */
+  readonly eventIndex?: number;
+  readonly text: string;
+  readonly isWrong: boolean;
+}
+
+/** What came, where it can be neither shown nor described. */
+const CAME: Readonly<Record<string, string>> = {
+  invalid_utf8: "bytes that are not",
+  line_too_long: "more",
+};
+
+/** How far the texts of two sides are compared when they are shown, in UTF-16 code units. */
+const SIDE_LENGTH = 40;
+
+/** Writes what is wrong with a stream so that a person understands it at once. */
+export function writeReport(
+  fault: Fault,
+  around: readonly ReportLine[],
+  style: Style,
+  columns: number,
+): string[] {
+  const { expected, came } = splitDetail(fault, around);
+  const { open } = fault;
+  const rows: Array<readonly [string, string]> = [];
+  const rule = fault.error && RULES[fault.error.code];
+  if (rule) rows.push(["rule", rule.summary]);
+  rows.push(["expected", expected], ["came", came], ...writeSides(fault, style));
+  if (open) {
+    const name = open.name === undefined ? "" : ` ${quoteText(open.name, 64)}`;
+    rows.push([
+      "open",
+      `${open.kind}${name} at contentIndex ${open.contentIndex}, since event ` +
+      `${count(open.eventIndex)} (line ${count(open.line)})`,
+    ]);
+  }
+  const cause = rule?.causes[0] ?? WIRE_FAULTS.get(fault.code) ?? DECODE_FAULTS.get(fault.code);
+  const lines = rows.map(([name, text]) => `${style.dim(name.padEnd(9))} ${text}`);
+  if (around.length > 0) lines.push("", ...writeAround(around, style, columns), "");
+  if (cause) lines.push(`${style.dim("usually".padEnd(9))} ${cause}`);
+  if (rule) lines.push(`${style.dim("more".padEnd(9))} stream-validator explain ${fault.code}`);
+  return lines;
+}
+
+/** Takes a detail apart: what was expected, and what came. */
+function splitDetail(
+  { code, detail, eventIndex, error }: Fault,
+  around: readonly ReportLine[],
+): { readonly expected: string; readonly came: string } {
+  const [, expected = detail, came] = /^expected (.*?)(?:, received (.*))?$/is.exec(detail) ?? [];
+  if (error?.code === "truncated") {
+    return {
+      expected: printable(expected),
+      came: `the end, after ${countOf(eventIndex, "event")}`,
+    };
+  }
+  const received = code === "content_mismatch"
+    ? came?.replace(/^\d+/, "$& UTF-16 code units")
+    : came;
+  const wrong = around.find(({ isWrong }) => isWrong);
+  const what = error?.eventType === undefined ? undefined : printable(clip(error.eventType));
+  return {
+    expected: printable(expected),
+    came: [what, received === undefined ? undefined : printable(received)].filter((part) => part)
+      .join(": ") || wrong?.text || CAME[code] || "the end",
+  };
+}
+
+/** Shows where two texts part, one above the other. */
+function writeSides({ error }: Fault, { red, green }: Style): Array<readonly [string, string]> {
+  if (error?.expected === undefined || error.received === undefined) return [];
+  const { path = "content", offset, expected, received } = error;
+  if (offset === undefined) {
+    return [[
+      "",
+      `${printable(path)}: ${quoteText(expected, SIDE_LENGTH)} was streamed, ` +
+      `${quoteText(received, SIDE_LENGTH)} came`,
+    ]];
+  }
+  const same = Math.min(offset, SIDE_LENGTH / 2);
+  const begin = `${offset > same ? "…" : ""}${inner(expected.slice(0, same))}`;
+  return [
+    ["streamed", `${begin}${green(`│${inner(expected.slice(same)) || "the end"}`)}`],
+    ["event has", `${begin}${red(`│${inner(received.slice(same)) || "the end"}`)}`],
+  ];
+}
+
+/** Writes a text as JSON does, without the quotation marks. */
+function inner(text: string): string {
+  return quoteText(text, SIDE_LENGTH + 1).slice(1, -1);
+}
+
+function writeAround(around: readonly ReportLine[], style: Style, columns: number): string[] {
+  const hasIndex = around.some(({ eventIndex }) => eventIndex !== undefined);
+  const widest = (values: readonly number[]) =>
+    Math.max(...values.map((value) => count(value).length));
+  const lineWidth = widest(around.map(({ line }) => line));
+  const indexWidth = widest(around.map(({ eventIndex = 0 }) => eventIndex));
+  return around.map(({ line, eventIndex, text, isWrong }) => {
+    const index = eventIndex === undefined ? "" : count(eventIndex);
+    const places = `line ${count(line).padStart(lineWidth)}  ` +
+      (hasIndex ? `event ${index.padStart(indexWidth)}  ` : "");
+    const whole = `${isWrong ? "▶" : " "} ${places}${text}`;
+    const shown = whole.length > columns ? `${whole.slice(0, columns - 1)}…` : whole;
+    return isWrong ? style.red(shown) : shown;
+  });
+}

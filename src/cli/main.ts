@@ -1,0 +1,76 @@
+#!/usr/bin/env node
+/**
+ * The command line: sees, checks, explains and shrinks the event streams of language models. To import
+ * it is to run it.
+ *
+ * ```sh
+ * curl -N … | deno run --allow-read --allow-env jsr:@agent-stream/validator/cli check --from anthropic -
+ * ```
+ *
+ * @module
+ */
+
+import process from "node:process";
+import type { CliInput, CliOutput } from "./_cli_io.ts";
+import { ClosedOutputError } from "./_errors.ts";
+import { runCommandLine } from "./_run_command_line.ts";
+
+/** Whether colours are not wanted. Where the environment may not be read, nobody said so. */
+function isColorless(): boolean {
+  try {
+    return (process.env.NO_COLOR ?? "") !== "" || process.env.TERM === "dumb";
+  } catch {
+    return false;
+  }
+}
+
+function createOutput(stream: typeof process.stdout | typeof process.stderr): CliOutput {
+  let failure: Error | undefined;
+  // What a write fails with comes here too, and without a listener it would end the process.
+  stream.on("error", (error) => failure = error);
+  const isTerminal = stream.isTTY === true;
+  return {
+    isTerminal,
+    hasColor: isTerminal && !isColorless(),
+    get columns() {
+      return stream.columns ?? 80;
+    },
+    write: (text) =>
+      new Promise((resolve, reject) => {
+        const settle = (error?: Error | null) =>
+          error ? reject(new ClosedOutputError(error.message, { cause: error })) : resolve();
+        if (failure) settle(failure);
+        else stream.write(text, settle);
+      }),
+  };
+}
+
+function createInput(stream: typeof process.stdin): CliInput {
+  return {
+    isTerminal: stream.isTTY === true,
+    async *[Symbol.asyncIterator]() {
+      for await (const chunk of stream) yield chunk as Uint8Array;
+    },
+  };
+}
+
+const interruption = new AbortController();
+const interrupt = (): void => {
+  // Whoever asks twice does not want to wait.
+  if (interruption.signal.aborted) process.exit(130);
+  interruption.abort();
+};
+if (process.argv[2] === "replay") {
+  process.on("SIGINT", interrupt);
+  process.on("SIGTERM", interrupt);
+}
+
+const exitCode = await runCommandLine(process.argv.slice(2), {
+  stdin: createInput(process.stdin),
+  stdout: createOutput(process.stdout),
+  stderr: createOutput(process.stderr),
+  signal: interruption.signal,
+  now: () => performance.now(),
+});
+// Not left to itself: a pipe that stays open would keep the process.
+process.exit(exitCode);

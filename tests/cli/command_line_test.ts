@@ -1,0 +1,60 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { COMMANDS } from "../../src/cli/_commands.ts";
+import { runCli, runProcess } from "./_cli.ts";
+
+Deno.test("runCommandLine lists the commands for --help, and for nothing as an error", async () => {
+  for (const args of [["--help"], ["-h"], ["help"], ["help", "nothing"]]) {
+    const { code, stdout, stderr } = await runCli(args);
+    assertEquals([code, stderr], [0, ""]);
+    for (const name of Object.keys(COMMANDS)) assertStringIncludes(stdout, `\n  ${name} `);
+  }
+  const { code, stdout, stderr } = await runCli([]);
+  assertEquals([code, stdout], [2, ""]);
+  assertStringIncludes(stderr, "Usage: stream-validator COMMAND");
+});
+
+Deno.test("runCommandLine has a help for each command that names all its options", async () => {
+  for (const [name, { options }] of Object.entries(COMMANDS)) {
+    const { code, stdout } = await runCli([name, "--help"]);
+    assertEquals(code, 0, name);
+    assert(stdout.startsWith(`Usage: stream-validator ${name} `), stdout);
+    for (const option of Object.keys(options)) assertStringIncludes(stdout, ` --${option} `);
+    for (const line of stdout.split("\n")) assert(line.length <= 100, line);
+    assertEquals((await runCli([name, "-h"])).stdout, stdout);
+    assertEquals((await runCli(["help", name])).stdout, stdout);
+  }
+});
+
+Deno.test("runCommandLine ends with 2 and says why when it is used wrongly", async () => {
+  const cases: ReadonlyArray<readonly [string[], string]> = [
+    [
+      ["chek"],
+      `Expected a command (${Object.keys(COMMANDS).join(", ")}), received "chek"; see ` +
+      "stream-validator --help",
+    ],
+    [
+      ["toString"],
+      `Expected a command (${Object.keys(COMMANDS).join(", ")}), received ` +
+      '"toString"; see stream-validator --help',
+    ],
+    [["check", "--al"], "Unknown option '--al'; see stream-validator check --help"],
+    [
+      ["check", "--from"],
+      "Option '--from <value>' argument missing; see stream-validator check " +
+      "--help",
+    ],
+  ];
+  for (const [args, message] of cases) {
+    const { code, stdout, stderr } = await runCli(args);
+    assertEquals([code, stdout, stderr], [2, "", `stream-validator: ${message}\n`]);
+  }
+  const { code, stderr } = await runCli(["check", "--from", "anthropc", "-"], { stdin: [] });
+  assertEquals(code, 2);
+  assertStringIncludes(stderr, "Expected --from to be one of auto, events, anthropic, ");
+});
+
+Deno.test("runCommandLine as a process ends with 2 when it is used wrongly", async () => {
+  const { code, stdout, stderr } = await runProcess(["chek"]);
+  assertEquals([code, stdout], [2, ""]);
+  assert(stderr.startsWith("stream-validator: Expected a command"), stderr);
+});

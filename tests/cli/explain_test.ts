@@ -1,0 +1,69 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { RULES } from "../../src/cli/_rules.ts";
+import { runCli, runProcess } from "./_cli.ts";
+
+Deno.test("explain shows the rule, a stream that breaks it, and the same put right", async () => {
+  const { code, stdout } = await runCli(["explain", "wrong_index"]);
+  assertEquals(code, 0);
+  assertEquals(
+    stdout,
+    `wrong_index
+  A delta or an end names the position of the block that is open.
+
+Broken
+  {"type":"start"}
+  {"type":"text_start","contentIndex":0}
+▶ {"type":"text_delta","contentIndex":1,"delta":"Hello"}
+
+Put right
+✓ {"type":"start"}
+✓ {"type":"text_start","contentIndex":0}
+✓ {"type":"text_delta","contentIndex":0,"delta":"Hello"}
+✓ {"type":"text_end","contentIndex":0,"content":"Hello"}
+✓ {"type":"done","reason":"stop","message":{"content":[{"type":"text","text":"Hello"}],"stopReason":"stop",…}}
+
+Usual causes
+- Blocks that overlap, such as parallel tool calls, were passed on without being put in order.
+- The provider's own index was passed on, which counts otherwise.
+
+--json has these streams whole.
+`,
+  );
+});
+
+Deno.test("explain --json has streams that check judges as it says", async () => {
+  for (const code of Object.keys(RULES)) {
+    const { stdout } = await runCli(["explain", "--json", code]);
+    const { broken, fixed, limits } = JSON.parse(stdout);
+    if (limits) continue; // check has the usual ones.
+    const judge = async (events: unknown[]) => {
+      const stdin = [events.map((event) => `${JSON.stringify(event)}\n`).join("")];
+      const { stdout } = await runCli(["check", "--json", "--from", "events", "-"], { stdin });
+      return JSON.parse(stdout).violation?.code;
+    };
+    assertEquals(await judge(broken), code);
+    assertEquals(await judge(fixed), undefined, code);
+  }
+});
+
+Deno.test("explain alone lists the codes in the order in which they are checked", async () => {
+  const { stdout } = await runCli(["explain"]);
+  const codes = stdout.trim().split("\n").map((line) => line.split(" ")[0]);
+  assertEquals(codes as string[], Object.keys(RULES));
+  const json = await runCli(["explain", "--json"]);
+  assertEquals(JSON.parse(json.stdout), JSON.parse(JSON.stringify(RULES)));
+});
+
+Deno.test("explain says so when it does not know a code", async () => {
+  const { code, stderr } = await runCli(["explain", "\x1b[2J"]);
+  assertEquals(code, 2);
+  assertStringIncludes(stderr, 'Expected the code of a rule, received "\\u001b[2J"');
+  assertEquals((await runCli(["explain", "a", "b"])).code, 2);
+});
+
+Deno.test("explain as a process writes what it writes here", async () => {
+  const { code, stdout, stderr } = await runProcess(["explain", "TRUNCATED"]);
+  assertEquals([code, stderr], [0, ""]);
+  assertEquals(stdout, (await runCli(["explain", "truncated"])).stdout);
+  assert(stdout.includes("▶ (the end)"));
+});
