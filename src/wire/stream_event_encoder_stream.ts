@@ -1,4 +1,5 @@
 import type { StreamEvent } from "../types.ts";
+import { encodeEvent } from "./_encode_event.ts";
 import { checkFormat } from "./_format.ts";
 import type { StreamEventFormat } from "./_frame_parser.ts";
 
@@ -38,11 +39,7 @@ export class StreamEventEncoderStream extends TransformStream<StreamEvent, Uint8
     let position = 0;
     super({
       transform(event, controller) {
-        const json = JSON.stringify(event);
-        const text = format === "ndjson"
-          ? `${json}\n`
-          : `event: ${event.type}\nid: ${position++}\ndata: ${json}\n\n`;
-        controller.enqueue(encoder.encode(text));
+        controller.enqueue(encoder.encode(encodeEvent(event, format, position++)));
       },
     });
   }

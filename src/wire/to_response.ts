@@ -4,6 +4,7 @@ import {
   type StreamEventValidatorOptions,
 } from "../stream_event_validator.ts";
 import type { FailedAssistantMessage, StreamEvent, Usage } from "../types.ts";
+import { encodeEvent } from "./_encode_event.ts";
 import { checkFormat } from "./_format.ts";
 import type { StreamEventFormat } from "./_frame_parser.ts";
 
@@ -113,12 +114,8 @@ export function toResponse(
   let position = 0;
   let hasLeft = false;
 
-  const encode = (event: StreamEvent, json: string = JSON.stringify(event)): Uint8Array =>
-    encoder.encode(
-      format === "ndjson"
-        ? `${json}\n`
-        : `event: ${event.type}\nid: ${position++}\ndata: ${json}\n\n`,
-    );
+  const encode = (event: StreamEvent, json?: string): Uint8Array =>
+    encoder.encode(encodeEvent(event, format, position++, json));
 
   const body = new ReadableStream<Uint8Array>({
     // Called when the client waits and nothing is there for it.
