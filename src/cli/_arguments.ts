@@ -63,9 +63,11 @@ export function readNumber(
   if (text === undefined) return undefined;
   const value = typeof text === "string" && text.trim() !== "" ? Number(text) : NaN;
   if (!(value >= min && value <= max) || (isWhole && !Number.isInteger(value))) {
-    const upTo = max === Infinity ? "on" : `to ${max}`;
+    const range = min === Number.MIN_VALUE
+      ? "above 0"
+      : `from ${min} ${max === Infinity ? "on" : `to ${max}`}`;
     throw new UsageError(
-      `Expected --${name} to be a ${isWhole ? "whole " : ""}number from ${min} ${upTo}, received ${
+      `Expected --${name} to be a ${isWhole ? "whole " : ""}number ${range}, received ${
         JSON.stringify(text)
       }`,
     );

@@ -1,7 +1,9 @@
 import type { CliArguments, CliOptions } from "./_arguments.ts";
 import { check } from "./_check.ts";
 import type { CliIo, ExitCode } from "./_cli_io.ts";
+import { convert } from "./_convert.ts";
 import { explain } from "./_explain.ts";
+import { replay } from "./_replay.ts";
 import { PROVIDER_WIRES } from "./_wires.ts";
 
 /** A command of the command line. */
@@ -64,5 +66,49 @@ A response that failed, and says so in a well-formed stream, is not wrong.`,
 Options:
   --json          the same for machines, with the streams whole`,
     run: explain,
+  },
+  convert: {
+    summary: "write the events of a recording, whatever wire it is of",
+    usage: "[options] [FILE | -]",
+    options: {
+      from: { type: "string" },
+      to: { type: "string" },
+      stream: { type: "string" },
+      times: { type: "boolean" },
+    },
+    help:
+      `Every stream goes out as it came, right or wrong; what is wrong is told on standard error.
+
+Options:
+${FROM}
+  --to FORMAT     ndjson (one event a line) or sse (server-sent events)
+  --stream N      only the Nth stream, from 1
+  --times         give each event the time at which it arrives, in milliseconds since the first one
+                  of its stream: show and replay use it. For standard input only.
+
+Exit code: 0, 1 if a stream is wrong, 2 if it could not be read.`,
+    run: convert,
+  },
+  replay: {
+    summary: "serve a recording over HTTP on loopback, with its timing",
+    usage: "[options] [FILE | -]",
+    options: {
+      port: { type: "string" },
+      chunk: { type: "string" },
+      interval: { type: "string" },
+      speed: { type: "string" },
+      once: { type: "boolean" },
+    },
+    help:
+      `Answers every request with the bytes of the recording as they are, and prints its address. An event
+with a field time (see convert --times) goes out when it came.
+
+Options:
+  --port N        the port; without it, one that is free
+  --chunk N       at most N bytes at a time, wherever that cuts
+  --interval MS   wait before each frame that has no time, or before each piece of --chunk
+  --speed X       X times as quick as it was
+  --once          end after the first answer`,
+    run: replay,
   },
 };

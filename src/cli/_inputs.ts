@@ -57,6 +57,26 @@ export async function* findInputs(
   }
 }
 
+/**
+ * Finds the one file that a command reads, or standard input.
+ *
+ * @throws {UsageError} There is none, or more than one.
+ * @throws {UnreadableError} It cannot be read.
+ */
+export async function findInput(paths: readonly string[], io: CliIo): Promise<Input> {
+  if (paths.length > 1) throw new UsageError(`Expected one file, received ${paths.length}`);
+  const inputs: Array<Input | UnreadableError> = [];
+  for await (const input of findInputs(paths, io)) inputs.push(input);
+  const [input] = inputs;
+  if (input === undefined || input instanceof UnreadableError) throw input;
+  if (input.name !== (paths[0] ?? "-")) {
+    throw new UsageError(
+      `Expected a file, received the directory ${printable(paths[0] as string)}`,
+    );
+  }
+  return input;
+}
+
 async function* findRecordings(folder: string): AsyncGenerator<Input | UnreadableError> {
   let isEmpty = true;
   for await (const path of listFiles(folder)) {

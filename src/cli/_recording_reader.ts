@@ -6,6 +6,7 @@ import type { AssistantContent, FailedAssistantMessage, StreamEvent } from "../t
 import { decodeEvent } from "../wire/_event_decoder.ts";
 import { createFrameParser, type FrameParser, type FramePosition } from "../wire/_frame_parser.ts";
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
+import { concat } from "./_concat.ts";
 import { type DetectedWire, detectWire, HEAD_LENGTH } from "./_detect_wire.ts";
 import { UnreadableError } from "./_errors.ts";
 import { EveryJudge, FirstJudge, type Judge } from "./_judge.ts";
@@ -483,14 +484,4 @@ export class RecordingReader {
 /** What the message of a `StreamDecodeError` says without the beginning that says where. */
 function withoutPlace(message: string): string {
   return message.replace(/^Invalid event stream(?: at line \d+, byte \d+)?: /, "");
-}
-
-function concat(chunks: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
-  let length = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, length);
-    length += chunk.length;
-  }
-  return all;
 }

@@ -1,0 +1,119 @@
+import { StreamSequenceError } from "../stream_sequence_error.ts";
+import type { CliIo } from "./_cli_io.ts";
+import type { DetectedWire } from "./_detect_wire.ts";
+import { UnreadableError } from "./_errors.ts";
+import type { Input } from "./_inputs.ts";
+import type { RecordedEvent, RecordedStream } from "./_recording.ts";
+import {
+  type Fault,
+  type Place,
+  RecordingReader,
+  type RecordingVisitor,
+} from "./_recording_reader.ts";
+import { printable } from "./_text.ts";
+
+/**
+ * Reads the streams of a recording, one after the other.
+ *
+ * An event has a time where it says so itself, as milliseconds in a field `time`; or where it comes
+ * from a pipe as it is made.
+ *
+ * @throws {UnreadableError} It is no recording.
+ */
+export async function* collectStreams(
+  input: Input,
+  from: string,
+  io: CliIo,
+): AsyncGenerator<RecordedStream> {
+  const collector = new Collector(input.name);
+  const reader = new RecordingReader(collector, { from });
+  try {
+    for await (const chunk of input.chunks()) {
+      if (input.isLive) collector.now = io.now();
+      reader.push(chunk);
+      yield* collector.take();
+    }
+    reader.end();
+  } catch (error) {
+    if (!(error instanceof UnreadableError) || error.cause) throw error;
+    const name = input.name === "-" ? "standard input" : printable(input.name);
+    throw new UnreadableError(`${name}: ${error.message}`, { cause: error });
+  }
+  yield* collector.take();
+}
+
+/** Gathers events until their stream has ended. */
+class Collector implements RecordingVisitor {
+  /** When the bytes at hand arrived, where they come as they are made. */
+  now: number | undefined;
+  readonly #file: string;
+  #streams: RecordedStream[] = [];
+  #events: RecordedEvent[] = [];
+  #violation: RecordedStream["violation"];
+  #begin: number | undefined;
+  #isBroken = false;
+  #isAdapted = false;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  wire({ wire }: DetectedWire): void {
+    this.#isAdapted = wire !== "events";
+  }
+
+  streamStart(): void {
+    this.#events = [];
+    this.#violation = undefined;
+    this.#begin = undefined;
+    this.#isBroken = false;
+  }
+
+  event(event: unknown, { line, byteOffset }: Place): void {
+    // Behind bytes that cannot be read, nobody knows what was there.
+    if (this.#isBroken) return;
+    const at = timeOf(event) ?? this.now;
+    if (at !== undefined) this.#begin ??= at;
+    const time = at === undefined ? undefined : Math.max(0, at - (this.#begin as number));
+    this.#events.push({ event, offset: byteOffset, line, ...(time !== undefined && { time }) });
+  }
+
+  fault({ code, detail, error, eventIndex }: Fault): void {
+    // What is wrong with a wire, its adapter made an event of.
+    if (this.#violation || (this.#isAdapted && !error)) return;
+    if (error) {
+      this.#violation = { error, at: eventIndex };
+      return;
+    }
+    this.#isBroken = true;
+    this.#violation = {
+      error: new StreamSequenceError(undefined, "streaming", `${detail} (${code})`, {
+        code: "truncated",
+        eventIndex,
+      }),
+      at: this.#events.length,
+    };
+  }
+
+  streamEnd({ index }: { readonly index: number }): void {
+    this.#streams.push({
+      file: this.#file,
+      index,
+      events: this.#events,
+      ...(this.#violation && { violation: this.#violation }),
+    });
+  }
+
+  /** The streams that have ended since it was last asked. */
+  take(): RecordedStream[] {
+    const streams = this.#streams;
+    this.#streams = [];
+    return streams;
+  }
+}
+
+/** When an event says that it arrived, in milliseconds since some moment. */
+export function timeOf(event: unknown): number | undefined {
+  const time = (event as { readonly time?: unknown } | null | undefined)?.time;
+  return typeof time === "number" && Number.isFinite(time) ? time : undefined;
+}
