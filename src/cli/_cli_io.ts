@@ -18,6 +18,8 @@ export interface CliOutput {
 export interface CliInput extends AsyncIterable<Uint8Array> {
   /** Whether it is a terminal. */
   readonly isTerminal: boolean;
+  /** How long it is, in bytes, where it is a file: all of it is there already. */
+  readonly size?: number;
 }
 
 /** All that a command has of the outside, beside files and sockets. */

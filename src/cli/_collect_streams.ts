@@ -1,3 +1,4 @@
+import { isPlainObject } from "../_json.ts";
 import { StreamSequenceError } from "../stream_sequence_error.ts";
 import type { CliIo } from "./_cli_io.ts";
 import type { DetectedWire } from "./_detect_wire.ts";
@@ -11,12 +12,13 @@ import {
   type RecordingVisitor,
 } from "./_recording_reader.ts";
 import { printable } from "./_text.ts";
+import { PROVIDER_WIRES, type ProviderWire } from "./_wires.ts";
 
 /**
  * Reads the streams of a recording, one after the other.
  *
- * An event has a time where it says so itself, as milliseconds in a field `time`; or where it comes
- * from a pipe as it is made.
+ * An event has a time where it says so itself, as milliseconds in a field `time`; where the payload
+ * says so that it is of; or where it comes from a pipe as it is made.
  *
  * @throws {UnreadableError} It is no recording.
  */
@@ -52,14 +54,20 @@ class Collector implements RecordingVisitor {
   #violation: RecordedStream["violation"];
   #begin: number | undefined;
   #isBroken = false;
-  #isAdapted = false;
+  #wire: ProviderWire | undefined;
+  /** When the payload at hand was sent, where it says so. */
+  #sent: number | undefined;
 
   constructor(file: string) {
     this.#file = file;
   }
 
   wire({ wire }: DetectedWire): void {
-    this.#isAdapted = wire !== "events";
+    this.#wire = PROVIDER_WIRES[wire];
+  }
+
+  payload(payload: unknown): void {
+    this.#sent = isPlainObject(payload) ? this.#wire?.timeOf?.(payload) : undefined;
   }
 
   streamStart(): void {
@@ -72,7 +80,7 @@ class Collector implements RecordingVisitor {
   event(event: unknown, { line, byteOffset }: Place): void {
     // Behind bytes that cannot be read, nobody knows what was there.
     if (this.#isBroken) return;
-    const at = timeOf(event) ?? this.now;
+    const at = [timeOf(event), this.#sent, this.now].find(Number.isFinite);
     if (at !== undefined) this.#begin ??= at;
     const time = at === undefined ? undefined : Math.max(0, at - (this.#begin as number));
     this.#events.push({ event, offset: byteOffset, line, ...(time !== undefined && { time }) });
@@ -80,7 +88,7 @@ class Collector implements RecordingVisitor {
 
   fault({ code, detail, error, eventIndex }: Fault): void {
     // What is wrong with a wire, its adapter made an event of.
-    if (this.#violation || (this.#isAdapted && !error)) return;
+    if (this.#violation || (this.#wire && !error)) return;
     if (error) {
       this.#violation = { error, at: eventIndex };
       return;

@@ -18,9 +18,8 @@ export interface CliCommand {
   run(args: CliArguments, io: CliIo): Promise<ExitCode>;
 }
 
-const FROM = `  --from WIRE     what it is: auto (by its bytes), events, ${
-  Object.keys(PROVIDER_WIRES).join(", ")
-}`;
+const FROM = `  --from WIRE     what it is: auto (by its bytes), events,
+                  ${Object.keys(PROVIDER_WIRES).join(", ")}`;
 
 const INPUTS =
   `Reads files, directories (what in them is named .ndjson, .jsonl, .sse, .txt or .log), and

@@ -44,7 +44,13 @@ export async function* findInputs(
   }
   for (const path of paths) {
     if (path === "-") {
-      yield { name: "-", isLive: true, chunks: () => stdin };
+      const { size } = stdin;
+      yield {
+        name: "-",
+        isLive: size === undefined,
+        ...(size !== undefined && { size }),
+        chunks: () => stdin,
+      };
       continue;
     }
     try {

@@ -301,7 +301,7 @@ export class RecordingReader {
     if (this.#streams === 0 && this.#frames <= 1 && !this.#wire) {
       throw new UnreadableError(error.message);
     }
-    if (this.#wire && this.#unframed?.trimStart().startsWith("{")) {
+    if (this.#wire && /^\s*[{[]/.test(this.#unframed ?? "")) {
       this.#unframedError ??= error;
       return;
     }
@@ -325,25 +325,24 @@ export class RecordingReader {
   /** Finds the stream to which a payload belongs. */
   #streamOf(payload: unknown, frame: FramePosition): CurrentStream {
     const wire = this.#wire as ProviderWire;
-    const current = this.#current;
-    const id = isPlainObject(payload) ? wire.begins?.(payload) : undefined;
-    if (!current) return this.#begin(frame, id);
-    const isNext = wire.begins
+    let current = this.#current;
+    const fields = isPlainObject(payload) ? payload : {};
+    const id = wire.idOf?.(fields) ?? "";
+    if (
+      !current ||
       // Another response has begun, whether or not the one at hand ended.
-      ? id !== undefined && (current.adapter?.isFinished || (current.id !== "" && id !== "" &&
-        id !== current.id))
-      : current.isOver && !wire.ends?.(payload);
-    if (isNext) {
-      const next = this.#begin(frame, id);
-      if (wire.ends?.(payload)) next.isOver = true;
-      return next;
+      (id !== "" && current.id !== "" && id !== current.id) ||
+      (current.adapter?.isFinished && wire.isFirst?.(fields)) ||
+      (current.isOver && payload !== "[DONE]")
+    ) {
+      current = this.#begin(frame);
     }
-    if (id !== undefined && current.id === "") current.id = id;
-    if (wire.ends?.(payload)) current.isOver = true;
+    if (id !== "") current.id = id;
+    if (wire.isLast?.(payload)) current.isOver = true;
     return current;
   }
 
-  #begin(place: Place, id = ""): CurrentStream {
+  #begin(place: Place): CurrentStream {
     if (this.#current) this.#endCurrent(place);
     const judge = this.#options.isEvery ? new EveryJudge() : new FirstJudge();
     const { line, byteOffset } = place;
@@ -353,7 +352,6 @@ export class RecordingReader {
       judge,
       this.#wire?.create(),
     );
-    current.id = id;
     this.#current = current;
     this.#visitor.streamStart?.(current.index);
     return current;
@@ -368,9 +366,10 @@ export class RecordingReader {
   ): void {
     this.#judgeEvent(current, event, event.type, frame);
     if (event.type !== "error") return;
-    const { errorCode, errorMessage } = event.message;
-    // Every other code says that the response failed, and the wire said so.
-    if (errorCode !== undefined && WIRE_FAULTS.has(errorCode)) {
+    const { errorCode, errorMessage, errorDetails } = event.message;
+    // Everything else says that the response failed, and it was the provider who said so.
+    const isSaid = errorDetails?.providerErrorType !== undefined;
+    if (errorCode !== undefined && WIRE_FAULTS.has(errorCode) && !isSaid) {
       const cause = { code: errorCode, detail: withoutPlace(errorMessage) };
       this.#fault(current, frame, cause, current.events - 1, hasCulprit);
     }

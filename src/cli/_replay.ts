@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import { createFrameParser, type StreamEventFormat } from "../wire/_frame_parser.ts";
+import { isPlainObject } from "../_json.ts";
 import { type CliArguments, readNumber } from "./_arguments.ts";
 import type { CliIo, ExitCode } from "./_cli_io.ts";
 import { timeOf } from "./_collect_streams.ts";
@@ -10,6 +11,7 @@ import { detectWire } from "./_detect_wire.ts";
 import { UnreadableError, UsageError } from "./_errors.ts";
 import { findInput } from "./_inputs.ts";
 import { count, countOf, printable } from "./_text.ts";
+import { PROVIDER_WIRES } from "./_wires.ts";
 
 /** A piece of a recording, and how long to wait before it, in milliseconds. */
 export interface ReplayPiece {
@@ -121,7 +123,8 @@ function findFrames(
   const sink = (data: string, frame: { readonly byteOffset: number }): void => {
     let time: number | undefined;
     try {
-      time = timeOf(JSON.parse(data));
+      const value = JSON.parse(data);
+      time = timeOf(value) ?? sentAt(value);
     } catch {
       // It is replayed as it is.
     }
@@ -138,6 +141,14 @@ function findFrames(
   } catch {
     // What follows is no text, and goes out with the last frame.
   }
+}
+
+/** When a payload was sent, of the wires that say so. */
+function sentAt(value: unknown): number | undefined {
+  if (!isPlainObject(value)) return undefined;
+  return Object.values(PROVIDER_WIRES)
+    .map(({ recognises, timeOf }) => recognises(value) ? timeOf?.(value) : undefined)
+    .find(Number.isFinite);
 }
 
 /** Finds where a frame begins whose data begins at an offset: behind the blank line before it. */

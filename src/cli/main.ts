@@ -10,6 +10,7 @@
  * @module
  */
 
+import { fstatSync } from "node:fs";
 import process from "node:process";
 import type { CliInput, CliOutput } from "./_cli_io.ts";
 import { ClosedOutputError } from "./_errors.ts";
@@ -45,9 +46,22 @@ function createOutput(stream: typeof process.stdout | typeof process.stderr): Cl
   };
 }
 
+/** How long standard input is where it is a file, as behind `<`. */
+function sizeOfInput(): number | undefined {
+  try {
+    const stats = fstatSync(0);
+    return stats.isFile() ? stats.size : undefined;
+  } catch {
+    // Closed, or not to be asked.
+    return undefined;
+  }
+}
+
 function createInput(stream: typeof process.stdin): CliInput {
+  const size = sizeOfInput();
   return {
     isTerminal: stream.isTTY === true,
+    ...(size !== undefined && { size }),
     async *[Symbol.asyncIterator]() {
       for await (const chunk of stream) yield chunk as Uint8Array;
     },

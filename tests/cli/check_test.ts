@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { PROVIDER_WIRES } from "../../src/cli/_wires.ts";
 import { bytesOf, readCases } from "../adapters/_bodies.ts";
 import { readRecordings } from "../adapters/_recordings.ts";
 import { type CliRun, runCli, runProcess, startCli, withFiles } from "./_cli.ts";
@@ -215,16 +216,18 @@ Deno.test("check says the same however standard input is cut into chunks", async
 });
 
 Deno.test("check says what the bytes of a recording are", async () => {
-  for (const wire of ["anthropic", "openai-chat", "openai-responses"]) {
+  for (const wire of Object.keys(PROVIDER_WIRES)) {
+    const format = wire === "ollama" ? "NDJSON" : "server-sent events";
     for (const { name, body } of readRecordings(wire)) {
       for (const args of [[], ["--from", wire]]) {
         const { code, stdout } = await checkText(body, args);
         assertEquals(code, 0, name);
         assert(
-          stdout.startsWith(`a.ndjson: ${wire} as server-sent events\n  ✓ stream 1: `),
+          stdout.startsWith(`a.ndjson: ${wire} as ${format}\n  ✓ stream 1: `),
           stdout,
         );
       }
+      if (wire === "ollama") continue;
       const payloads = new TextDecoder().decode(body).split("\n")
         .filter((line) => line.startsWith("data: ")).map((line) => line.slice(6));
       const { stdout } = await checkText(payloads.join("\n"));
@@ -234,14 +237,14 @@ Deno.test("check says what the bytes of a recording are", async () => {
 });
 
 Deno.test("check finds the streams of a provider's recordings in one file", async () => {
-  for (const wire of ["anthropic", "openai-chat", "openai-responses"]) {
+  for (const wire of Object.keys(PROVIDER_WIRES)) {
     const recordings = readRecordings(wire);
     const bodies = recordings.map(({ body }) => new TextDecoder().decode(body));
     const run = await checkText(bodies.join("\n"), ["--json"]);
     assertEquals(objectsIn(run).map(({ verdict }) => verdict), recordings.map(() => "ok"), wire);
   }
   // The first is cut; where the wire names its responses, the second is another one all the same.
-  for (const wire of ["anthropic", "openai-responses"]) {
+  for (const wire of ["anthropic", "openai-responses", "gemini"]) {
     const [one, two] = readRecordings(wire).map(({ body }) => new TextDecoder().decode(body));
     const lines = (one as string).split("\n\n");
     const run = await checkText(
@@ -262,7 +265,7 @@ Deno.test("check finds the streams of a provider's recordings in one file", asyn
 Deno.test("check has a verdict on every case that the adapters have one on", async () => {
   // What the wire itself said of the response is no fault of the stream.
   const failed = ["oc-args-cut-length", "oc-error-body-unframed"];
-  for (const wire of ["anthropic", "openai-chat", "openai-responses"]) {
+  for (const wire of Object.keys(PROVIDER_WIRES)) {
     for (const wireCase of readCases(wire)) {
       const { id, expected, terminal } = wireCase;
       const run = await checkText(bytesOf(wireCase), ["--json", "--from", wire]);

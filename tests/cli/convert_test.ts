@@ -26,7 +26,7 @@ async function eventsIn(text: string, format: "ndjson" | "sse"): Promise<StreamE
 Deno.test("convert writes the events of every recording, as either format", async () => {
   for (const [wire, { create }] of Object.entries(PROVIDER_WIRES)) {
     for (const { name, body } of readRecordings(wire)) {
-      const expected = timeless(decode(create(), [body]));
+      const expected = timeless(decode(create(), [body], wire === "ollama" ? "ndjson" : "sse"));
       for (const format of ["ndjson", "sse"] as const) {
         const { code, stdout, stderr } = await runCli(["convert", "--to", format], {
           stdin: [body],
@@ -166,7 +166,10 @@ Deno.test("convert as a process writes each event as it comes", async () => {
   await writer.close();
   while (!(await reader.read()).done) { /* Nothing more. */ }
   assertEquals((await process.status).code, 1);
-  assertStringIncludes(await new Response(process.stderr).text(), "stream 1 is wrong: truncated at ");
+  assertStringIncludes(
+    await new Response(process.stderr).text(),
+    "stream 1 is wrong: truncated at ",
+  );
 });
 
 Deno.test("convert as a process writes what it writes here", async () => {
