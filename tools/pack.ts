@@ -12,7 +12,9 @@ const DESTINATION = "dist";
 const ADDITIONS = {
   description: "Validates the event streams of language models, as a TransformStream",
   keywords: ["llm", "streaming", "validator", "transformstream", "sse", "ndjson"],
-  sideEffects: false,
+  // To import the command line is to run it.
+  sideEffects: ["./src/cli/main.js"],
+  bin: { "stream-validator": "./src/cli/main.js" },
   engines: { node: ">=20" },
 };
 

@@ -1,6 +1,6 @@
 /**
- * Packs the package, installs the tarball as a user would, and runs a consumer under Node 20 and
- * Bun; and compiles it with tsc, the ways people configure it.
+ * Packs the package, installs the tarball as a user would, and runs consumers and the command line under
+ * Node 20 and Bun; and compiles it with tsc, the ways people configure it.
  *
  * @module
  */
@@ -12,18 +12,24 @@ const STEPS: ReadonlyArray<readonly [name: string, command: string, args: readon
   [
     "tsc, nodenext, @types/node alone",
     "tsc",
-    ["--module", "nodenext", "--lib", "es2022", "--types", "node"],
+    [
+      ...["--module", "nodenext", "--lib", "es2022", "--types", "node"],
+      ...["consumer.ts", "command_line.ts"],
+    ],
   ],
   [
     "tsc, bundler, DOM",
     "tsc",
     [
       ...["--module", "esnext", "--moduleResolution", "bundler", "--typeRoots", "none"],
-      ...["--lib", "es2022,dom,dom.iterable,dom.asynciterable"],
+      ...["--lib", "es2022,dom,dom.iterable,dom.asynciterable", "consumer.ts"],
     ],
   ],
   ["Node 20", "node", ["consumer.js"]],
   ["Bun", "bun", ["consumer.js"]],
+  ["the command line, Node 20", "node", ["command_line.js"]],
+  ["the command line, Bun", "bun", ["command_line.js"]],
+  ["the command line, by its name", "stream-validator", ["explain"]],
 ];
 
 async function run(
@@ -51,7 +57,9 @@ const folder = await Deno.makeTempDir();
 let failed = 0;
 try {
   await Deno.writeTextFile(`${folder}/package.json`, '{ "private": true, "type": "module" }\n');
-  await Deno.copyFile("tests/package/consumer.ts", `${folder}/consumer.ts`);
+  for (const name of ["consumer.ts", "command_line.ts"]) {
+    await Deno.copyFile(`tests/package/${name}`, `${folder}/${name}`);
+  }
   const installing = await run(
     "npm",
     ["install", "--no-audit", "--no-fund", tarball, ...VERSIONS],
@@ -60,7 +68,7 @@ try {
   if (!installing.success) throw new Error(`Installing failed: ${textOf(installing)}`);
   for (const [name, command, args] of STEPS) {
     const all = command === "tsc"
-      ? [...args, "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "consumer.ts"]
+      ? [...args, "--strict", "--exactOptionalPropertyTypes", "--target", "es2022"]
       : args;
     const output = await run(`${folder}/node_modules/.bin/${command}`, all, folder);
     if (!output.success) failed++;
