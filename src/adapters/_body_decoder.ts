@@ -95,7 +95,8 @@ export class BodyDecoder {
  * `StreamDecodeError` where there is none.
  */
 export function readPayload(data: string, frame: FramePosition): unknown {
-  const text = data.trim();
+  // Nearly every frame is an object.
+  const text = data.startsWith("{") ? data : data.trim();
   // A heartbeat, or what is left of a frame that says nothing more.
   if (text === "" || (frame.isCut && DONE.startsWith(text) && text !== DONE)) return undefined;
   if (text === DONE) return DONE;

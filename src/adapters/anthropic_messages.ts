@@ -1,5 +1,5 @@
 import { DeltaText } from "../_delta_text.ts";
-import { copyJson, firstDifference, isPlainObject, kindOf } from "../_json.ts";
+import { copyJson, firstDifference, isPlainObject, isRecord, kindOf } from "../_json.ts";
 import { quote } from "../_quote.ts";
 import type { JsonObject, JsonValue, ProviderReplay, SuccessfulStopReason } from "../types.ts";
 import {
@@ -127,7 +127,7 @@ class AnthropicMessagesAdapter extends WireAdapter {
 
   protected override take(payload: unknown): void {
     if (payload === "[DONE]") return this.takeEnd();
-    if (!isPlainObject(payload)) {
+    if (!isRecord(payload)) {
       throw malformed(`Expected an event to be an object, received ${kindOf(payload)}`);
     }
     switch (payload.type) {
@@ -263,7 +263,7 @@ class AnthropicMessagesAdapter extends WireAdapter {
   #growBlock(event: Fields): void {
     this.#expectStart("content_block_delta");
     const { delta } = event;
-    if (!isPlainObject(delta)) throw malformed("Expected content_block_delta to have a delta");
+    if (!isRecord(delta)) throw malformed("Expected content_block_delta to have a delta");
     const block = this.#find(event, delta.type === "input_json_delta");
     if (!block) throw wireOrder(`Expected content_block_start before a delta of ${place(event)}`);
     if (block.isClosed) {

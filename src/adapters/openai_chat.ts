@@ -1,4 +1,4 @@
-import { copyJson, isPlainObject } from "../_json.ts";
+import { copyJson, isPlainObject, isRecord } from "../_json.ts";
 import { quote } from "../_quote.ts";
 import type { JsonValue, ProviderReplay, SuccessfulStopReason } from "../types.ts";
 import {
@@ -98,6 +98,15 @@ export function createOpenAiChatAdapter(options: AdapterOptions = {}): Adapter {
   return new OpenAiChatAdapter(options);
 }
 
+/** Whether a delta says nothing but content, as nearly every one does. */
+function isPlainText(delta: Fields): boolean {
+  if (typeof delta.content !== "string") return false;
+  for (const field in delta) {
+    if (field !== "content" && field !== "role" && delta[field] !== null) return false;
+  }
+  return true;
+}
+
 class OpenAiChatAdapter extends WireAdapter {
   readonly #calls = new ChatToolCalls();
   readonly #handles = new Map<ChatToolCall, SerializedBlock>();
@@ -122,7 +131,7 @@ class OpenAiChatAdapter extends WireAdapter {
       this.takeEnd();
       return;
     }
-    if (!isPlainObject(payload)) throw malformed("Expected a chunk to be an object");
+    if (!isRecord(payload)) throw malformed("Expected a chunk to be an object");
     const { choices, error, model, usage } = payload;
     if (!this.#hasModel && typeof model === "string" && model !== "") {
       this.#hasModel = true;
@@ -141,7 +150,7 @@ class OpenAiChatAdapter extends WireAdapter {
     }
     if (!Array.isArray(choices)) throw malformed("Expected choices to be an array");
     for (const choice of choices) {
-      if (!isPlainObject(choice)) throw malformed("Expected a choice to be an object");
+      if (!isRecord(choice)) throw malformed("Expected a choice to be an object");
       // Other choices are other answers: spliced together they would be none.
       if ((choice.index ?? 0) === 0) this.#choice(choice);
     }
@@ -205,7 +214,7 @@ class OpenAiChatAdapter extends WireAdapter {
     this.#usageBeside(usage);
     const delta = choice.delta ?? this.#wholeMessage(choice.message);
     if (delta !== undefined && delta !== null) {
-      if (!isPlainObject(delta)) throw malformed("Expected a delta to be an object");
+      if (!isRecord(delta)) throw malformed("Expected a delta to be an object");
       this.#delta(delta);
     }
     if (isError(error)) throw readProviderError(error);
@@ -231,6 +240,10 @@ class OpenAiChatAdapter extends WireAdapter {
 
   /** The order within a delta is that in which a model makes it: reasoning, text, calls. */
   #delta(delta: Fields): void {
+    if (isPlainText(delta)) {
+      this.#textOf("content", delta.content);
+      return;
+    }
     this.#reasoning(delta);
     this.#content(delta.content);
     this.#textOf("refusal", delta.refusal);

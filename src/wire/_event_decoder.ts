@@ -1,4 +1,4 @@
-import { kindOf } from "../_json.ts";
+import { isRecord, kindOf } from "../_json.ts";
 import type { StreamEvent } from "../types.ts";
 import {
   createFrameParser,
@@ -86,8 +86,4 @@ function findMissing(message: unknown, isFailed: boolean): string | undefined {
   if (costField) return `a numeric usage.cost.${costField}`;
   if (isFailed && typeof message.errorMessage !== "string") return "a string errorMessage";
   return undefined;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

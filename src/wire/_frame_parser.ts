@@ -42,6 +42,7 @@ export interface FrameParser {
 const encoder = new TextEncoder();
 
 const CARRIAGE_RETURN = 0x0d;
+const LETTER_D = 0x64;
 const OPENING_BRACE = 0x7b;
 
 /** Looks for either end at once: two searches would each run to the end of the text for every line. */
@@ -271,7 +272,7 @@ class SseParser extends LineParser {
     for (;;) {
       const end = hasCarriage ? findLineEnd(text, this.start) : text.indexOf("\n", this.start);
       if (end === -1) break;
-      const next = end + this.#endLength(text, end);
+      const next = end + (hasCarriage ? this.#endLength(text, end) : 1);
       this.#measureLine(text, end);
       if (end === this.start) {
         this.#feed(text.slice(fed, next));
@@ -313,7 +314,8 @@ class SseParser extends LineParser {
   /** Refuses what is too long, and remembers where data begins. */
   #measureLine(text: string, end: number): void {
     this.checkLength(end - this.start);
-    if (text.startsWith("data", this.start)) {
+    // Most lines are told by their first character.
+    if (text.charCodeAt(this.start) === LETTER_D && text.startsWith("data", this.start)) {
       this.#dataMark ??= this.mark();
       this.#dataLength += end - this.start;
       this.checkLength(this.#dataLength, "the data of an event");
