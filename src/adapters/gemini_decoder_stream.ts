@@ -9,6 +9,9 @@ import { createGeminiAdapter } from "./gemini.ts";
  * What comes out is a legal stream whatever comes in: a body that is wrong or breaks ends in an
  * `error` event. This wire has no end marker: a response ends with its body.
  *
+ * It decodes a chunk when a reader waits and no event does: the high-water mark of the readable side
+ * is 0, that of the writable side 1.
+ *
  * @example Decoding a body
  * ```ts
  * import { StreamEventValidatorStream } from "@agent-stream/validator";

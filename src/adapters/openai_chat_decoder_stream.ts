@@ -10,6 +10,9 @@ import { createOpenAiChatAdapter } from "./openai_chat.ts";
  * What comes out is a legal stream whatever comes in: a body that is wrong or breaks ends in an
  * `error` event. After the terminal event the body is let go, as by `terminate()`.
  *
+ * It decodes a chunk when a reader waits and no event does: the high-water mark of the readable side
+ * is 0, that of the writable side 1.
+ *
  * @example Decoding a body
  * ```ts
  * import { StreamEventValidatorStream } from "@agent-stream/validator";

@@ -25,6 +25,9 @@ export interface StreamEventDecoderStreamOptions {
  * Decodes bytes to events: NDJSON or server-sent events, in UTF-8. It says nothing of their order
  * by itself: put a `StreamEventValidatorStream` behind it, or give it a validator.
  *
+ * It decodes a chunk when a reader waits and no event does: the high-water mark of the readable side
+ * is 0, that of the writable side 1.
+ *
  * A body that is wrong errors the readable side with a `StreamDecodeError`, once every event before
  * it was read, and the writable side at once, so that upstream is cancelled.
  *

@@ -11,7 +11,8 @@ export interface StreamEventEncoderStreamOptions {
 
 /**
  * Encodes events to bytes, one chunk an event: NDJSON, or server-sent events with the event's type
- * as `event` and its position in the stream as `id`.
+ * as `event` and its position in the stream as `id`. The strategies are those of every transform
+ * stream: it takes one event ahead of the reader.
  *
  * @example Encoding events
  * ```ts
