@@ -8,8 +8,9 @@ import {
   type AssistantErrorCode,
 } from "./_adapter.ts";
 import type { SerializedBlock } from "./_block_serializer.ts";
+import { PartialArguments } from "./_partial_arguments.ts";
 import { readProviderError } from "./_provider_error.ts";
-import { WholeToolCalls } from "./_whole_tool_calls.ts";
+import { type WholeToolCall, WholeToolCalls } from "./_whole_tool_calls.ts";
 import { WireAdapter } from "./_wire_adapter.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -68,7 +69,7 @@ const MAX_REPLAY_DEPTH = 1_000;
 /** A part as the next turn must send it. */
 interface ReplayPart {
   /** All of it, but for the text. */
-  readonly fields: Fields;
+  fields: Fields;
   /** The block that it is of, if it is of one. */
   readonly block: SerializedBlock | undefined;
   /** Where in the text of the block its own begins and ends; nothing for one without text. */
@@ -76,6 +77,14 @@ interface ReplayPart {
   end: number | undefined;
   /** Whether more of the same text belongs to it: a signature is that of its own part alone. */
   readonly isOpen: boolean;
+}
+
+/** A call whose arguments come in pieces. */
+interface StreamedCall {
+  readonly call: WholeToolCall;
+  readonly block: SerializedBlock;
+  readonly args: PartialArguments;
+  readonly part: ReplayPart;
 }
 
 /**
@@ -88,7 +97,9 @@ interface ReplayPart {
  * with its body. One without a `finishReason` is `truncated`; for a server that holds the body open,
  * there is `idleTimeout`.
  *
- * Neighbouring parts of one kind are one block. What the events cannot express is in the message's
+ * Neighbouring parts of one kind are one block. The arguments of a call that comes in pieces
+ * (`streamFunctionCallArguments`) are put together; there are no deltas of them, since the pieces are
+ * values and no text. What the events cannot express is in the message's
  * `providerReplay`: where there are thought signatures, files, code that the provider ran or its own
  * tools, `data.content` is the content of the model's turn as the API wants it back. There too are
  * `groundingMetadata`, `citationMetadata` and `urlContextMetadata`, each a list of what came, and the
@@ -134,6 +145,9 @@ class GeminiAdapter extends WireAdapter {
   /** Whether a part holds what the events cannot express. */
   #isOpaque = false;
   readonly #kept = new Map<string, unknown[]>();
+  /** The call whose arguments come in pieces. */
+  #streamed: StreamedCall | undefined;
+  #hasStreamed = false;
   #continuationToken: string | undefined;
   readonly #tokens = new Map<string, number>();
   #finish: { readonly finish: Finish; readonly word: string; readonly why: string } | undefined;
@@ -280,13 +294,12 @@ class GeminiAdapter extends WireAdapter {
   #call(functionCall: unknown, fields: Fields): void {
     if (!isPlainObject(functionCall)) throw malformed("Expected a functionCall to be an object");
     const { id, name, args, partialArgs, willContinue, ...more } = functionCall;
-    if (partialArgs || willContinue) {
-      throw new AdapterError(
-        "invalid_tool_arguments",
-        "Expected a function call in one piece, received a part of one; " +
-          "ask for it without streamFunctionCallArguments",
-      );
+    if (this.#streamed || hasMembers(partialArgs) || willContinue) {
+      this.#streamCall(functionCall, fields);
+      return;
     }
+    // The end of a call that was streamed, once more.
+    if (this.#hasStreamed && Object.keys(functionCall).length === 0) return;
     const call = this.#calls.read(id, name, args);
     if (!call) return;
     if (Object.keys(more).length > 0) {
@@ -297,8 +310,51 @@ class GeminiAdapter extends WireAdapter {
     this.#replay(fields, this.#calls.add(call));
   }
 
-  #replay(fields: Fields, block: SerializedBlock | undefined): void {
-    this.#parts.push({ fields, block, start: undefined, end: undefined, isOpen: false });
+  /** Takes a piece of a call whose arguments are streamed; only one of them is open at a time. */
+  #streamCall({ id, name, args, partialArgs, willContinue }: Fields, fields: Fields): void {
+    const call = this.#calls.read(id, name, args);
+    if (!call || (!this.#streamed && call.name === undefined)) {
+      throw ambiguous("Expected a piece of a function call to belong to one that has begun");
+    }
+    if (hasMembers(args)) {
+      throw new AdapterError(
+        "invalid_tool_arguments",
+        "Expected the arguments of a function call in one piece or in several, received both",
+      );
+    }
+    const streamed = this.#streamed ??= this.#beginCall(call);
+    const isOther = (call.name ?? streamed.call.name) !== streamed.call.name ||
+      (call.id ?? streamed.call.id) !== streamed.call.id;
+    if (isOther) {
+      const tool = quote(streamed.call.name as string);
+      throw ambiguous(`Expected the end of the call of tool ${tool} before another call`);
+    }
+    const { part } = streamed;
+    part.fields = { ...part.fields, ...fields };
+    for (const piece of readList(partialArgs, "partialArgs")) {
+      this.blocks.count(streamed.args.add(piece));
+    }
+    if (willContinue) return;
+    const { value } = streamed.args;
+    this.#streamed = undefined;
+    this.blocks.closeToolCall(streamed.block, value);
+    const { id: callId, name: tool } = streamed.call;
+    const functionCall = { ...(callId !== undefined && { id: callId }), name: tool, args: value };
+    part.fields = { ...part.fields, functionCall };
+  }
+
+  #beginCall(call: WholeToolCall): StreamedCall {
+    this.#closeText();
+    const block = this.blocks.open("tool_call");
+    this.blocks.identify(block, call.id, call.name);
+    this.#hasStreamed = true;
+    return { call, block, args: new PartialArguments(), part: this.#replay({}, block) };
+  }
+
+  #replay(fields: Fields, block: SerializedBlock | undefined): ReplayPart {
+    const part = { fields, block, start: undefined, end: undefined, isOpen: false };
+    this.#parts.push(part);
+    return part;
   }
 
   #closeText(): void {
@@ -383,6 +439,24 @@ function because(message: unknown): string {
 
 function malformed(message: string): AdapterError {
   return new AdapterError("malformed_frame", message);
+}
+
+function ambiguous(message: string): AdapterError {
+  return new AdapterError("ambiguous_tool_call", message);
+}
+
+/** Whether a value is a list or an object that is not empty, or one that should be. */
+function hasMembers(value: unknown): boolean {
+  return isPlainObject(value) || Array.isArray(value)
+    ? Object.keys(value).length > 0
+    : value !== undefined && value !== null;
+}
+
+/** Reads a list; `null` and none are empty. */
+function readList(list: unknown, field: string): readonly unknown[] {
+  if (Array.isArray(list)) return list;
+  if (list === null || list === undefined) return [];
+  throw malformed(`Expected ${field} to be an array, received ${kindOf(list)}`);
 }
 
 /** Reads a text; `null` and none say nothing. */

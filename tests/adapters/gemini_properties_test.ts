@@ -13,7 +13,20 @@ function arbitraryChunk(): fc.Arbitrary<unknown> {
     thoughtSignature: piece,
     functionCall: fc.oneof(
       { weight: 3, arbitrary: fc.record({ id: name, name, args }, { requiredKeys: [] }) },
-      fc.constantFrom<unknown>(null, [], { name: "f", willContinue: true }),
+      fc.constantFrom<unknown>(null, [], {}, { name: "f", willContinue: true }),
+      fc.record({
+        name,
+        partialArgs: fc.array(
+          fc.record({
+            jsonPath: fc.constantFrom<unknown>("$.a", "$.a", "$.b[0].c", "$.b[1]", "$", "a", null),
+            stringValue: piece,
+            numberValue: fc.constantFrom<unknown>(1, NaN, null),
+            nullValue: fc.constant(null),
+          }, { requiredKeys: ["jsonPath"] }),
+          { maxLength: 2 },
+        ),
+        willContinue: fc.boolean(),
+      }, { requiredKeys: [] }),
     ),
     executableCode: fc.constantFrom<unknown>({ code: "1" }, null),
   }, { requiredKeys: [] });
@@ -43,7 +56,7 @@ testProperties({
   create: () => createGeminiAdapter({ now: () => 0, createId: () => "made_up" }),
   // deno-fmt-ignore
   words: ["candidates", "content", "parts", "text", "thought", "thoughtSignature", "functionCall",
-    "name", "args", "id", "partialArgs", "willContinue", "finishReason", "STOP", "MAX_TOKENS",
+    "name", "args", "id", "partialArgs", "willContinue", "jsonPath", "$.a", "$.a[0]", "stringValue", "nullValue", "finishReason", "STOP", "MAX_TOKENS",
     "SAFETY", "finishMessage", "promptFeedback", "blockReason", "usageMetadata", "promptTokenCount",
     "totalTokenCount", "error", "message", "code", "status", "details", "@type", "retryDelay",
     "google.rpc.RetryInfo", "index", "inlineData", "groundingMetadata", "modelVersion", "__proto__"],

@@ -135,6 +135,17 @@ function chunk(parts: unknown, finishReason?: unknown, more: object = {}): unkno
 const text = (text: unknown, more: object = {}) => ({ text, ...more });
 const thought = (text: string, more: object = {}) => ({ text, thought: true, ...more });
 const call = (args: unknown, more: object = {}) => ({ functionCall: { name: "f", args, ...more } });
+/** A piece of a call whose arguments are streamed; more follows, unless it says otherwise. */
+const piece = (partialArgs: unknown, more: object = {}) => ({
+  functionCall: { partialArgs, willContinue: true, ...more },
+});
+const BEGIN = { functionCall: { name: "f", willContinue: true } };
+const END = { functionCall: {} };
+/** Gives the calls these ids. */
+const withId =
+  (ids: readonly unknown[]) => ({ functionCall }: ReturnType<typeof call>, at: number) => ({
+    functionCall: { ...functionCall, id: ids[at] },
+  });
 const STOP = chunk([], "STOP");
 const LIMIT = chunk([], "MAX_TOKENS");
 
@@ -181,10 +192,11 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     { f: { x: 1 }, id: "a" },
   ],
   "has empty ids for calls": [
-    [chunk([call({ x: 1 }, { id: "" }), call({ x: 2 }, { id: null })]), STOP],
+    [chunk([call({ x: 1 }), call({ x: 2 }), call({})].map(withId(["", "", null]))), STOP],
     "tool_use",
     { f: { x: 1 }, id: "made_up1" },
     { f: { x: 2 }, id: "made_up2" },
+    { f: {}, id: "made_up3" },
   ],
   "says a call twice": [
     [chunk([call({ x: 1 }, { id: "a" })]), chunk([call({ x: 1 }, { id: "a" })], "STOP")],
@@ -216,18 +228,98 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     [chunk([{ functionCall: { args: {} } }]), STOP],
     "ambiguous_tool_call",
   ],
-  "has neither name nor arguments": [[chunk([{ functionCall: {} }]), STOP], "ambiguous_tool_call"],
+  "has neither name nor arguments": [
+    [chunk([{ functionCall: {} }], "MAX_TOKENS")],
+    "ambiguous_tool_call",
+  ],
   "streams the arguments of a call": [
     [
-      chunk([{ functionCall: { name: "f", willContinue: true } }]),
-      chunk([{ functionCall: { partialArgs: [{ jsonPath: "$.x", numberValue: 1 }] } }]),
+      chunk([BEGIN]),
+      chunk([piece([{ jsonPath: "$.city", stringValue: "Os", willContinue: true }])]),
+      chunk([piece([{ jsonPath: "$.city", stringValue: "lo" }])]),
+      chunk([piece([{ jsonPath: "$.days", numberValue: 3 }])]),
+      chunk([END]),
       STOP,
     ],
+    "tool_use",
+    { f: { city: "Oslo", days: 3 }, id: "made_up1" },
+  ],
+  "says with the last piece of a call that it is the last": [
+    [
+      chunk([{ functionCall: { id: "a", name: "f", willContinue: true } }]),
+      chunk([piece([{ jsonPath: "$.x", numberValue: 1 }], { id: "a", willContinue: false })]),
+      chunk([piece([{ jsonPath: "$.x", numberValue: 2 }], { name: "g", willContinue: undefined })]),
+      STOP,
+    ],
+    "tool_use",
+    { f: { x: 1 }, id: "a" },
+    { g: { x: 2 }, id: "made_up1" },
+  ],
+  "says twice that a streamed call has ended": [
+    [chunk([BEGIN, piece([{ jsonPath: "$.x", numberValue: 1 }]), END, END, text("Hi")]), STOP],
+    "tool_use",
+    { f: { x: 1 }, id: "made_up1" },
+    "Hi",
+  ],
+  "streams a call without arguments": [
+    [chunk([BEGIN, END]), STOP],
+    "tool_use",
+    { f: {}, id: "made_up1" },
+  ],
+  "streams a call that never ends": [
+    [chunk([text("Hi"), BEGIN, piece([{ jsonPath: "$.x", numberValue: 1 }])]), STOP],
+    "wire_order",
+    "Hi",
+  ],
+  "streams a call that the limit cuts": [
+    [chunk([text("Hi"), BEGIN, piece([{ jsonPath: "$.x", stringValue: "a" }])], "MAX_TOKENS")],
+    "output_limit",
+    "Hi",
+  ],
+  "streams a call when the body ends": [
+    [chunk([text("Hi"), BEGIN, piece([{ jsonPath: "$.x", stringValue: "a" }])])],
+    "truncated",
+    "Hi",
+  ],
+  "begins another call while one is streamed": [
+    [chunk([BEGIN, { functionCall: { name: "g", args: { x: 1 } } }, END]), STOP],
     "invalid_tool_arguments",
   ],
-  "has a piece of arguments": [
-    [chunk([{ functionCall: { name: "f", partialArgs: [{ jsonPath: "$.x" }] } }]), STOP],
+  "streams two calls at once": [
+    [chunk([BEGIN, { functionCall: { name: "g", willContinue: true } }, END]), STOP],
+    "ambiguous_tool_call",
+  ],
+  "streams two calls of a tool at once": [
+    [
+      chunk([
+        { functionCall: { id: "a", name: "f", willContinue: true } },
+        { functionCall: { id: "b", name: "f", willContinue: true } },
+        END,
+      ]),
+      STOP,
+    ],
+    "ambiguous_tool_call",
+  ],
+  "streams arguments that it sends whole, too": [
+    [chunk([BEGIN, { functionCall: { args: { x: 1 } } }]), STOP],
     "invalid_tool_arguments",
+  ],
+  "streams arguments of no call": [
+    [chunk([text("Hi"), piece([{ jsonPath: "$.x", numberValue: 1 }])]), STOP],
+    "ambiguous_tool_call",
+    "Hi",
+  ],
+  "streams arguments that are no list": [
+    [chunk([text("Hi"), BEGIN, piece("x")]), STOP],
+    "malformed_frame",
+    "Hi",
+  ],
+  "streams arguments that nest too deep": [
+    [
+      chunk([BEGIN, piece([{ jsonPath: `$${".a".repeat(1_001)}`, numberValue: 1 }]), END]),
+      STOP,
+    ],
+    "limit_exceeded",
   ],
   "nests arguments too deep": [
     [chunk([call(JSON.parse('{"a":'.repeat(1_001) + "1" + "}".repeat(1_001)))]), STOP],
@@ -522,6 +614,134 @@ for (const [name, [usages, expected]] of Object.entries(USAGES)) {
   });
 }
 
+/** What pieces of arguments make; nothing where they are refused. */
+const PIECES: Readonly<Record<string, readonly [readonly unknown[], unknown?]>> = {
+  "values of every kind": [
+    [
+      { jsonPath: "$.text", stringValue: "" },
+      { jsonPath: "$.number", numberValue: -1.5 },
+      { jsonPath: "$.yes", boolValue: true },
+      { jsonPath: "$.no", boolValue: false },
+      { jsonPath: "$.nothing", nullValue: "NULL_VALUE" },
+      { jsonPath: "$.nil", nullValue: null },
+    ],
+    { text: "", number: -1.5, yes: true, no: false, nothing: null, nil: null },
+  ],
+  "values in lists and objects": [
+    [
+      { jsonPath: "$.list[0].name", stringValue: "a" },
+      { jsonPath: "$.list[0].size", numberValue: 1 },
+      { jsonPath: "$.list[1].name", stringValue: "b" },
+      { jsonPath: "$.grid[0][0]", numberValue: 1 },
+      { jsonPath: "$.grid[0][1]", numberValue: 2 },
+    ],
+    { list: [{ name: "a", size: 1 }, { name: "b" }], grid: [[1, 2]] },
+  ],
+  "texts that go on by turns": [
+    [
+      { jsonPath: "$.a", stringValue: "1" },
+      { jsonPath: "$.b[0]", stringValue: "2" },
+      { jsonPath: "$.a", stringValue: "3" },
+      { jsonPath: "$.b[0]", stringValue: "4" },
+    ],
+    { a: "13", b: ["24"] },
+  ],
+  "names between quotes": [
+    [
+      { jsonPath: "$['a.b']", numberValue: 1 },
+      { jsonPath: '$["c[0]"].d', numberValue: 2 },
+      { jsonPath: "$['it\\'s \\\\ \\u00e9\\n']", numberValue: 3 },
+      { jsonPath: "$['']", numberValue: 4 },
+      { jsonPath: "$.héé-llo", numberValue: 5 },
+    ],
+    { "a.b": 1, "c[0]": { d: 2 }, "it's \\ é\n": 3, "": 4, "héé-llo": 5 },
+  ],
+  "names that every object has": [
+    [
+      { jsonPath: "$.toString.length", numberValue: 1 },
+      { jsonPath: "$.__proto__.x", numberValue: 2 },
+    ],
+    JSON.parse('{"toString":{"length":1},"__proto__":{"x":2}}'),
+  ],
+  "a value that is said twice": [
+    [{ jsonPath: "$.a", numberValue: 1 }, { jsonPath: "$.a", numberValue: 1 }],
+    { a: 1 },
+  ],
+  "a piece that only says that more will come": [
+    [{ jsonPath: "$.a", willContinue: true }, { jsonPath: "$.a", boolValue: true }],
+    { a: true },
+  ],
+  "another value at one place": [
+    [{ jsonPath: "$.a", numberValue: 1 }, { jsonPath: "$.a", numberValue: 2 }],
+  ],
+  "a number after a text": [
+    [{ jsonPath: "$.a", stringValue: "1" }, { jsonPath: "$.a", numberValue: 1 }],
+  ],
+  "a value within a text": [
+    [{ jsonPath: "$.a", stringValue: "1" }, { jsonPath: "$.a.b", numberValue: 1 }],
+  ],
+  "a text in place of an object": [
+    [{ jsonPath: "$.a.b", stringValue: "1" }, { jsonPath: "$.a", stringValue: "1" }],
+  ],
+  "a name in a list": [
+    [{ jsonPath: "$.a[0]", numberValue: 1 }, { jsonPath: "$.a.b", numberValue: 1 }],
+  ],
+  "a position in an object": [
+    [{ jsonPath: "$.a.b", numberValue: 1 }, { jsonPath: "$.a[0]", numberValue: 1 }],
+  ],
+  "a list instead of the arguments": [[{ jsonPath: "$[0]", numberValue: 1 }]],
+  "a hole in a list": [[{ jsonPath: "$.a[1]", numberValue: 1 }]],
+  "two values at once": [[{ jsonPath: "$.a", numberValue: 1, stringValue: "1" }]],
+  "a number that is none": [[{ jsonPath: "$.a", numberValue: "NaN" }]],
+  "a text that is none": [[{ jsonPath: "$.a", stringValue: 1 }]],
+  "no path": [[{ stringValue: "1" }]],
+  "a path to everything": [[{ jsonPath: "$", stringValue: "1" }]],
+  "a path without a root": [[{ jsonPath: "a", stringValue: "1" }]],
+  "a path to many values": [[{ jsonPath: "$.a[*]", stringValue: "1" }]],
+  "a path that goes anywhere": [[{ jsonPath: "$..a", stringValue: "1" }]],
+  "a path that breaks off": [[{ jsonPath: "$.a['b", stringValue: "1" }]],
+  "a piece that is no object": [["$.a"]],
+};
+
+for (const [name, [pieces, expected]] of Object.entries(PIECES)) {
+  Deno.test(`GeminiAdapter ${expected ? "puts together" : "refuses"} ${name}`, () => {
+    const message = messageOf(create(), [chunk([BEGIN, piece(pieces), END]), STOP]);
+
+    if (expected) {
+      assertEquals(message.content, [
+        { type: "tool_call", id: "made_up1", name: "f", arguments: expected as never },
+      ]);
+    } else {
+      assertEquals(
+        message.stopReason === "error" && message.errorCode,
+        "invalid_tool_arguments",
+      );
+      assertEquals(message.content, []);
+    }
+  });
+}
+
+Deno.test("GeminiAdapter counts the text of streamed arguments", () => {
+  const message = messageOf(createGeminiAdapter({ limits: { messageLength: 10 } }), [
+    chunk([BEGIN, piece([{ jsonPath: "$.a", stringValue: "01234567890" }]), END]),
+    STOP,
+  ]);
+
+  assertEquals(message.stopReason === "error" && message.errorCode, "limit_exceeded");
+});
+
+Deno.test("GeminiAdapter keeps a streamed call whole for the next turn", () => {
+  const chunks = [
+    chunk([{ ...BEGIN, thoughtSignature: "1" }]),
+    chunk([piece([{ jsonPath: "$.x", numberValue: 1 }])]),
+  ];
+
+  assertEquals(partsOf([...chunks, chunk([END]), STOP]), [
+    { functionCall: { name: "f", args: { x: 1 } }, thoughtSignature: "1" },
+  ]);
+  assertEquals(partsOf([...chunks, STOP]), []);
+});
+
 /** The parts that the next turn must send back. */
 function partsOf(payloads: readonly unknown[]): unknown {
   const { providerReplay } = messageOf(create(), payloads);
@@ -577,6 +797,12 @@ Deno.test("GeminiAdapter keeps for the next turn what the events cannot express"
   for (const part of parts) assertEquals(partsOf([chunk([part], "STOP")]), [part]);
 });
 
+Deno.test("GeminiAdapter gives a call what a part says of it when there is text in it, too", () => {
+  const part = { ...call({ x: 1 }), thoughtSignature: "1" };
+
+  assertEquals(partsOf([chunk([text("H"), { text: "i", ...part }]), STOP]), [{ text: "Hi" }, part]);
+});
+
 Deno.test("GeminiAdapter keeps what a candidate has beside its content", () => {
   const message = messageOf(create(), [
     chunk([text("Hi")], undefined, { groundingMetadata: { webSearchQueries: ["a"] } }),
@@ -603,7 +829,8 @@ Deno.test("GeminiAdapter keeps how to go on with a response that was paused", ()
 });
 
 Deno.test("GeminiAdapter keeps nothing for the next turn when there is nothing", () => {
-  const message = messageOf(create(), [chunk([thought("Hm"), text("Hi"), call({ x: 1 })]), STOP]);
+  const parts = [thought("Hm"), text("Hi", { inlineData: null }), call({ x: 1 })];
+  const message = messageOf(create(), [chunk(parts), STOP]);
 
   assertEquals("providerReplay" in message, false);
 });
@@ -659,6 +886,18 @@ Deno.test("GeminiAdapter ends a text when another block begins", () => {
     "tool_call_start",
     "tool_call_end",
   ]);
+});
+
+Deno.test("GeminiAdapter ends with the [DONE] of a gateway, and with nothing else but the body", () => {
+  const events: StreamEvent[] = [];
+  const adapter = create();
+
+  adapter.push(STOP, (event) => events.push(event));
+  assertEquals(adapter.isFinished, false);
+  adapter.push("[DONE]", (event) => events.push(event));
+
+  assertEquals(adapter.isFinished, true);
+  assertEquals(events.at(-1)?.type, "done");
 });
 
 Deno.test("GeminiAdapter emits no delta for arguments that come whole", () => {
