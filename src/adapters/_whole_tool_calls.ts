@@ -51,13 +51,12 @@ export class WholeToolCalls {
   }
 
   /**
-   * Takes a call that was read.
+   * Takes a call that was read, once the one before it was settled.
    *
    * @returns Its block, which is closed once it is sure that nothing cut the call.
    * @throws {AdapterError} It has no name, or its arguments are not a JSON object.
    */
   add(call: WholeToolCall): SerializedBlock {
-    this.settle();
     if (call.id !== undefined) this.#byId.set(call.id, call);
     const block = this.#blocks.open("tool_call");
     this.#blocks.identify(block, call.id, call.name);

@@ -139,10 +139,11 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     { f: { x: 2 }, id: "b" },
   ],
   "has empty ids for calls": [
-    [calls(call({ x: 1 }, { id: "" }), call({ x: 2 }, { id: null })), STOP],
+    [calls(call({ x: 1 }, { id: "" }), call({ x: 2 }, { id: "" }), call({}, { id: null })), STOP],
     "tool_use",
     { f: { x: 1 }, id: "made_up1" },
     { f: { x: 2 }, id: "made_up2" },
+    { f: {}, id: "made_up3" },
   ],
   "calls twice the same, without ids": [
     [calls(call({ x: 1 })), calls(call({ x: 1 })), STOP],
@@ -195,6 +196,16 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     [content("Hi"), calls(call(null)), done("length")],
     "output_limit",
     "Hi",
+  ],
+  "stops at the limit in the text after a call without arguments": [
+    [calls(call(null)), content("Hi"), done("length")],
+    "length",
+    { f: {}, id: "made_up1" },
+    "Hi",
+  ],
+  "stops at the limit after a call with neither name nor arguments": [
+    [calls({ function: {} }), done("length")],
+    "ambiguous_tool_call",
   ],
   "is of an old server, which gives no reason": [[content("Hi"), done()], "stop", "Hi"],
   "has an empty reason": [[content("Hi"), done("")], "stop", "Hi"],
@@ -282,15 +293,16 @@ for (const [name, [payload, errorMessage, errorDetails]] of Object.entries(ERROR
   });
 }
 
-const USAGES: Readonly<Record<string, readonly [unknown, readonly number[]]>> = {
-  "the API": [{ prompt_eval_count: 26, eval_count: 298 }, [26, 298, 324]],
-  "a prompt that the cache had": [{ eval_count: 298 }, [0, 298, 298]],
-  "nobody, with nonsense": [{ prompt_eval_count: -1, eval_count: "many" }, [0, 0, 0]],
+const USAGES: Readonly<Record<string, readonly [object, object, readonly number[]]>> = {
+  "the API": [{}, { prompt_eval_count: 26, eval_count: 298 }, [26, 298, 324]],
+  "a prompt that the cache had": [{}, { eval_count: 298 }, [0, 298, 298]],
+  "lines that each say a part": [{ prompt_eval_count: 26 }, { eval_count: 298 }, [26, 298, 324]],
+  "nobody, with nonsense": [{}, { prompt_eval_count: -1, eval_count: "many" }, [0, 0, 0]],
 };
 
-for (const [name, [usage, expected]] of Object.entries(USAGES)) {
+for (const [name, [first, last, expected]] of Object.entries(USAGES)) {
   Deno.test(`OllamaChatAdapter reads the usage of ${name}`, () => {
-    const message = messageOf(create(), [content("Hi"), done("stop", usage as object)]);
+    const message = messageOf(create(), [line({ content: "Hi" }, first), done("stop", last)]);
 
     const { input, output, cacheRead, cacheWrite, totalTokens } = message.usage;
     assertEquals([input, output, totalTokens, cacheRead, cacheWrite], [...expected, 0, 0]);
