@@ -45,16 +45,19 @@ export type ParseElsewhere = (text: string) => unknown;
 /**
  * Runs one vector.
  *
+ * @param onRefusal Told of everything that is refused, as the vector says or not.
  * @returns What was not as the vector says; empty where all was.
  */
 export function runVector(
   create: typeof createStreamEventValidator,
   vector: Vector,
   parseElsewhere: ParseElsewhere,
+  onRefusal: (where: string, error: unknown) => void = () => {},
 ): string[] {
   const { limits, events } = (vector.host ? revive(vector, parseElsewhere) : vector) as Vector;
   if (vector.limitsRefused !== undefined) {
     const refused = thrownBy(() => create({ limits: limits ?? {} }));
+    onRefusal("the limits", refused);
     const expected = vector.limitsRefused === "wrong_kind" ? TypeError : RangeError;
     return refused instanceof expected ? [] : [`the limits: ${refused ?? "were taken"}`];
   }
@@ -65,6 +68,7 @@ export function runVector(
     // What was streamed may be too much to compare after each of thousands of events.
     const before = expected && state();
     const error = thrownBy(act);
+    if (error !== undefined) onRefusal(where, error);
     if (expected === undefined) {
       if (error !== undefined) failures.push(`${where}: ${error}`);
       return;
