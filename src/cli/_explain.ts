@@ -3,6 +3,7 @@ import type { CliIo, ExitCode } from "./_cli_io.ts";
 import { UsageError } from "./_errors.ts";
 import { findRule, type Rule, RULES } from "./_rules.ts";
 import { createStyle, quoteText, type Style } from "./_text.ts";
+import { DECODE_FAULTS, findOtherFault, type OtherFault, WIRE_FAULTS } from "./_wire_faults.ts";
 
 /** Explains a rule, or lists them all. */
 export async function explain(args: CliArguments, { stdout }: CliIo): Promise<ExitCode> {
@@ -11,25 +12,57 @@ export async function explain(args: CliArguments, { stdout }: CliIo): Promise<Ex
   const [word] = positionals;
   const style = createStyle(stdout.hasColor);
   if (word === undefined) {
-    await stdout.write(values.json ? `${JSON.stringify(RULES)}\n` : listRules(style));
+    await stdout.write(
+      values.json
+        ? `${JSON.stringify({ ...WIRE_FAULTS, ...DECODE_FAULTS, ...RULES })}\n`
+        : listRules(style),
+    );
     return 0;
   }
   const code = findRule(word);
-  if (code === undefined) {
+  if (code !== undefined) {
+    const rule = RULES[code];
+    await stdout.write(
+      values.json ? `${JSON.stringify({ code, ...rule })}\n` : writeRule(code, rule, style),
+    );
+    return 0;
+  }
+  const fault = findOtherFault(word);
+  if (fault === undefined) {
     throw new UsageError(
       `Expected the code of a rule, received ${quoteText(word, 64)}; explain alone lists them`,
     );
   }
-  const rule = RULES[code];
   await stdout.write(
-    values.json ? `${JSON.stringify({ code, ...rule })}\n` : writeRule(code, rule, style),
+    values.json ? `${JSON.stringify({ code: word, ...fault })}\n` : writeFault(word, fault, style),
   );
   return 0;
 }
 
 function listRules({ bold }: Style): string {
-  return Object.entries(RULES)
-    .map(([code, { summary }]) => `${bold(code.padEnd(20))} ${summary}\n`).join("");
+  const list = (faults: Readonly<Record<string, OtherFault>>) =>
+    Object.entries(faults).filter(([code]) => faults === RULES || findRule(code) === undefined)
+      .map(([code, { summary }]) => `${bold(code.padEnd(23))} ${summary}\n`).join("");
+  return `Rules of a stream, in the order in which they are checked:
+
+${list(RULES)}
+Of the bytes:
+
+${list(DECODE_FAULTS)}
+Of a provider's wire format:
+
+${list(WIRE_FAULTS)}`;
+}
+
+function writeFault(code: string, { summary, causes }: OtherFault, { bold }: Style): string {
+  const lines = [
+    bold(code),
+    `  ${summary}`,
+    "",
+    bold("Usual causes"),
+    ...causes.map((cause) => `- ${cause}`),
+  ];
+  return `${lines.join("\n")}\n`;
 }
 
 function writeRule(code: string, rule: Rule, { bold, red, green, dim }: Style): string {

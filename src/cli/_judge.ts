@@ -30,7 +30,15 @@ export class FirstJudge implements Judge {
 
   accept(event: unknown): StreamSequenceError | undefined {
     if (this.isWrong) return undefined;
-    return this.#caught(() => this.#validator.accept(event as StreamEvent));
+    // Without a closure: this is done for every event of everything that is checked.
+    try {
+      this.#validator.accept(event as StreamEvent);
+      return undefined;
+    } catch (error) {
+      this.isWrong = true;
+      if (StreamSequenceError.is(error)) return error;
+      throw error;
+    }
   }
 
   lose(): boolean {
@@ -41,11 +49,7 @@ export class FirstJudge implements Judge {
 
   end(): StreamSequenceError | undefined {
     if (this.isWrong) return undefined;
-    return this.#caught(() => this.#validator.end());
-  }
-
-  #caught(step: () => void): StreamSequenceError | undefined {
-    const error = violationOf(step);
+    const error = violationOf(() => this.#validator.end());
     if (error) this.isWrong = true;
     return error;
   }

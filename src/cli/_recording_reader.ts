@@ -369,7 +369,7 @@ export class RecordingReader {
     const { errorCode, errorMessage, errorDetails } = event.message;
     // Everything else says that the response failed, and it was the provider who said so.
     const isSaid = errorDetails?.providerErrorType !== undefined;
-    if (errorCode !== undefined && WIRE_FAULTS.has(errorCode) && !isSaid) {
+    if (errorCode !== undefined && Object.hasOwn(WIRE_FAULTS, errorCode) && !isSaid) {
       const cause = { code: errorCode, detail: withoutPlace(errorMessage) };
       this.#fault(current, frame, cause, current.events - 1, hasCulprit);
     }

@@ -2,7 +2,7 @@ import { clip } from "../_quote.ts";
 import type { Fault } from "./_recording_reader.ts";
 import { RULES } from "./_rules.ts";
 import { count, countOf, printable, quoteText, type Style } from "./_text.ts";
-import { DECODE_FAULTS, WIRE_FAULTS } from "./_wire_faults.ts";
+import { findOtherFault } from "./_wire_faults.ts";
 
 /** One line of what came around a fault: an event, or a provider's payload. */
 export interface ReportLine {
@@ -32,7 +32,7 @@ export function writeReport(
   const { expected, came } = splitDetail(fault, around);
   const { open } = fault;
   const rows: Array<readonly [string, string]> = [];
-  const rule = fault.error && RULES[fault.error.code];
+  const rule = fault.error ? RULES[fault.error.code] : findOtherFault(fault.code);
   if (rule) rows.push(["rule", rule.summary]);
   rows.push(["expected", expected], ["came", came], ...writeSides(fault, style));
   if (open) {
@@ -43,11 +43,12 @@ export function writeReport(
       `${count(open.eventIndex)} (line ${count(open.line)})`,
     ]);
   }
-  const cause = rule?.causes[0] ?? WIRE_FAULTS.get(fault.code) ?? DECODE_FAULTS.get(fault.code);
   const lines = rows.map(([name, text]) => `${style.dim(name.padEnd(9))} ${text}`);
   if (around.length > 0) lines.push("", ...writeAround(around, style, columns), "");
-  if (cause) lines.push(`${style.dim("usually".padEnd(9))} ${cause}`);
-  if (rule) lines.push(`${style.dim("more".padEnd(9))} stream-validator explain ${fault.code}`);
+  if (rule) {
+    lines.push(`${style.dim("usually".padEnd(9))} ${rule.causes[0]}`);
+    lines.push(`${style.dim("more".padEnd(9))} stream-validator explain ${fault.code}`);
+  }
   return lines;
 }
 

@@ -306,6 +306,7 @@ Deno.test("check shows the frames of a provider where they are wrong", async () 
     stdout,
     `
   ✗ stream 1: wire_order at line 5, byte 251
+      rule      The frames of a response follow each other as its wire format says, and agree.
       expected  content_block_start before a delta of the block at index 0
       came      {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}
 `,
