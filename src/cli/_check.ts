@@ -4,7 +4,7 @@ import type { CliIo, ExitCode } from "./_cli_io.ts";
 import { describeEvent, describeValue } from "./_describe.ts";
 import type { DetectedWire } from "./_detect_wire.ts";
 import { UnreadableError } from "./_errors.ts";
-import { findInputs, type Input } from "./_inputs.ts";
+import { findInputs, type Input, nameOf } from "./_inputs.ts";
 import { Progress } from "./_progress.ts";
 import {
   type Fault,
@@ -342,8 +342,4 @@ function writeTotals({ streams, wrong, failed }: Totals, { red, green }: Style):
     : red(streams === 1 ? "it is wrong" : wrong === 1 ? "1 is wrong" : `${count(wrong)} are wrong`);
   const failures = failed === 0 ? "" : `, ${failed === 1 ? "1 ends" : `${failed} end`} in an error`;
   return `${countOf(streams, "stream")}: ${verdict}${failures}`;
-}
-
-function nameOf({ name }: Input): string {
-  return name === "-" ? "standard input" : printable(name);
 }

@@ -3,16 +3,22 @@ import { StreamSequenceError } from "../stream_sequence_error.ts";
 import type { CliIo } from "./_cli_io.ts";
 import type { DetectedWire } from "./_detect_wire.ts";
 import { UnreadableError } from "./_errors.ts";
-import type { Input } from "./_inputs.ts";
+import { type Input, nameOf } from "./_inputs.ts";
 import type { RecordedEvent, RecordedStream } from "./_recording.ts";
 import {
   type Fault,
   type Place,
   RecordingReader,
   type RecordingVisitor,
+  type StreamSummary,
 } from "./_recording_reader.ts";
-import { printable } from "./_text.ts";
 import { PROVIDER_WIRES, type ProviderWire } from "./_wires.ts";
+
+/** A stream, and whether something is wrong with it: with a wire's, that may be no violation. */
+export interface CollectedStream {
+  readonly stream: RecordedStream;
+  readonly isWrong: boolean;
+}
 
 /**
  * Reads the streams of a recording, one after the other.
@@ -26,7 +32,7 @@ export async function* collectStreams(
   input: Input,
   from: string,
   io: CliIo,
-): AsyncGenerator<RecordedStream> {
+): AsyncGenerator<CollectedStream> {
   const collector = new Collector(input.name);
   const reader = new RecordingReader(collector, { from });
   try {
@@ -38,8 +44,7 @@ export async function* collectStreams(
     reader.end();
   } catch (error) {
     if (!(error instanceof UnreadableError) || error.cause) throw error;
-    const name = input.name === "-" ? "standard input" : printable(input.name);
-    throw new UnreadableError(`${name}: ${error.message}`, { cause: error });
+    throw new UnreadableError(`${nameOf(input)}: ${error.message}`, { cause: error });
   }
   yield* collector.take();
 }
@@ -49,7 +54,7 @@ class Collector implements RecordingVisitor {
   /** When the bytes at hand arrived, where they come as they are made. */
   now: number | undefined;
   readonly #file: string;
-  #streams: RecordedStream[] = [];
+  #streams: CollectedStream[] = [];
   #events: RecordedEvent[] = [];
   #violation: RecordedStream["violation"];
   #begin: number | undefined;
@@ -103,17 +108,20 @@ class Collector implements RecordingVisitor {
     };
   }
 
-  streamEnd({ index }: { readonly index: number }): void {
+  streamEnd({ index, verdict }: StreamSummary): void {
     this.#streams.push({
-      file: this.#file,
-      index,
-      events: this.#events,
-      ...(this.#violation && { violation: this.#violation }),
+      stream: {
+        file: this.#file,
+        index,
+        events: this.#events,
+        ...(this.#violation && { violation: this.#violation }),
+      },
+      isWrong: verdict === "wrong",
     });
   }
 
   /** The streams that have ended since it was last asked. */
-  take(): RecordedStream[] {
+  take(): CollectedStream[] {
     const streams = this.#streams;
     this.#streams = [];
     return streams;

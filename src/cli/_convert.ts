@@ -1,14 +1,12 @@
-import type { StreamEvent } from "../types.ts";
-import { encodeEvent } from "../wire/_encode_event.ts";
 import type { StreamEventFormat } from "../wire/_frame_parser.ts";
 import { type CliArguments, readChoice, readNumber, WIRE_NAMES } from "./_arguments.ts";
 import type { CliIo, ExitCode } from "./_cli_io.ts";
 import { UnreadableError, UsageError } from "./_errors.ts";
-import { EVENT_TYPES } from "./_event_types.ts";
-import { findInput } from "./_inputs.ts";
+import { findInput, nameOf } from "./_inputs.ts";
 import { Progress } from "./_progress.ts";
 import { type Fault, RecordingReader, type RecordingVisitor } from "./_recording_reader.ts";
-import { count, printable } from "./_text.ts";
+import { count } from "./_text.ts";
+import { writeEvent } from "./_write_event.ts";
 
 /** Writes the events of a recording, whatever wire it is of. */
 export async function convert(args: CliArguments, io: CliIo): Promise<ExitCode> {
@@ -20,7 +18,7 @@ export async function convert(args: CliArguments, io: CliIo): Promise<ExitCode> 
   if (hasTimes && !input.isLive) {
     throw new UsageError(`Expected standard input for --times, since a file has no arrival times`);
   }
-  const name = input.name === "-" ? "standard input" : printable(input.name);
+  const name = nameOf(input);
   const writer = new EventWriter(name, format, stream, hasTimes ? io.now : undefined);
   const reader = new RecordingReader(writer, { from });
   const progress = new Progress(io, input.name, input.size);
@@ -85,12 +83,7 @@ class EventWriter implements RecordingVisitor {
   event(event: unknown): void {
     if (!this.#isWanted()) return;
     const timed = this.#now ? this.#withTime(event, this.#now()) : event;
-    // The name of an event stands on a line of its own, so it may be none but those that are known.
-    const isKnown = EVENT_TYPES.has((event as { readonly type?: unknown } | null)?.type);
-    this.#text += isKnown || this.#format === "ndjson"
-      ? encodeEvent(timed as StreamEvent, this.#format, this.#position)
-      : `id: ${this.#position}\ndata: ${JSON.stringify(timed)}\n\n`;
-    this.#position++;
+    this.#text += writeEvent(timed, this.#format, this.#position++);
   }
 
   fault({ stream, code, line, byteOffset }: Fault): void {

@@ -63,6 +63,11 @@ export async function* findInputs(
   }
 }
 
+/** How an input is called in what is written of it. */
+export function nameOf({ name }: Input): string {
+  return name === "-" ? "standard input" : printable(name);
+}
+
 /**
  * Finds the one file that a command reads, or standard input.
  *
@@ -129,7 +134,9 @@ async function* readFile(path: string): AsyncGenerator<Uint8Array> {
   try {
     const buffer = Buffer.allocUnsafe(CHUNK_LENGTH);
     for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, CHUNK_LENGTH, null);
+      const { bytesRead } = await file.read(buffer, 0, CHUNK_LENGTH, null).catch((error) => {
+        throw unreadable(path, error);
+      });
       if (bytesRead === 0) return;
       yield new Uint8Array(buffer.buffer, buffer.byteOffset, bytesRead);
     }

@@ -8,7 +8,6 @@ import { createFrameParser, type FrameParser, type FramePosition } from "../wire
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
 import { concat } from "./_concat.ts";
 import { type DetectedWire, detectWire, HEAD_LENGTH } from "./_detect_wire.ts";
-import { UnreadableError } from "./_errors.ts";
 import { EveryJudge, FirstJudge, type Judge } from "./_judge.ts";
 import { WIRE_FAULTS } from "./_wire_faults.ts";
 import { PROVIDER_WIRES, type ProviderWire } from "./_wires.ts";
@@ -150,14 +149,12 @@ export class RecordingReader {
   #current: CurrentStream | undefined;
   #streams = 0;
   #bytes = 0;
-  #frames = 0;
   /** The beginning of a provider's body that has had no payload: it may be an error, on many lines. */
   #unframed: string | undefined = "";
   readonly #unframedDecoder = new TextDecoder();
   /** The first frame that could not be read, where that may be because the body is such an error. */
   #unframedError: unknown;
   readonly #takeEvent = (data: string, frame: FramePosition): void => {
-    this.#frames++;
     let event: unknown;
     try {
       event = decodeEvent(data, frame);
@@ -172,7 +169,6 @@ export class RecordingReader {
     this.#judgeEvent(current, event, type, frame);
   };
   readonly #takePayload = (data: string, frame: FramePosition): void => {
-    this.#frames++;
     let payload: unknown;
     try {
       payload = readPayload(data, frame);
@@ -297,10 +293,6 @@ export class RecordingReader {
   /** Takes a frame, or bytes, that cannot be read. */
   #takeBroken(data: string | undefined, error: unknown, place: Place): void {
     if (!(error instanceof Error)) throw error;
-    // With nothing before it, it is no recording at all.
-    if (this.#streams === 0 && this.#frames <= 1 && !this.#wire) {
-      throw new UnreadableError(error.message);
-    }
     if (this.#wire && /^\s*[{[]/.test(this.#unframed ?? "")) {
       this.#unframedError ??= error;
       return;

@@ -9,7 +9,7 @@ import { timeOf } from "./_collect_streams.ts";
 import { concat } from "./_concat.ts";
 import { detectWire } from "./_detect_wire.ts";
 import { UnreadableError, UsageError } from "./_errors.ts";
-import { findInput } from "./_inputs.ts";
+import { findInput, nameOf } from "./_inputs.ts";
 import { count, countOf, printable } from "./_text.ts";
 import { PROVIDER_WIRES } from "./_wires.ts";
 
@@ -53,7 +53,7 @@ export async function replay(args: CliArguments, io: CliIo): Promise<ExitCode> {
   const chunks: Uint8Array[] = [];
   for await (const bytes of input.chunks()) chunks.push(bytes.slice());
   const body = concat(chunks);
-  const name = input.name === "-" ? "standard input" : printable(input.name);
+  const name = nameOf(input);
   const format = formatOf(body, name);
   const pieces = cutForReplay(body, format, { chunk, speed, interval });
   await serve(pieces, format, { name, port, isOnce: args.values.once === true }, io);

@@ -1,7 +1,7 @@
 import { readArguments } from "./_arguments.ts";
 import type { CliIo, ExitCode } from "./_cli_io.ts";
 import { type CliCommand, COMMANDS } from "./_commands.ts";
-import { ClosedOutputError, UnreadableError, UsageError } from "./_errors.ts";
+import { ClosedOutputError, UnreadableError, UnwritableError, UsageError } from "./_errors.ts";
 import { quoteText } from "./_text.ts";
 
 /**
@@ -19,11 +19,15 @@ export async function runCommandLine(args: readonly string[], io: CliIo): Promis
     // Whoever reads has seen enough, as `head` does.
     if (error instanceof ClosedOutputError) return 0;
     const isUsage = error instanceof UsageError;
-    if (!isUsage && !(error instanceof UnreadableError)) throw error;
+    const isExpected = isUsage || error instanceof UnreadableError ||
+      error instanceof UnwritableError;
+    const message = isExpected
+      ? error.message
+      : `an error of its own: ${error instanceof Error ? error.stack : error}`;
     const help = name !== undefined && Object.hasOwn(COMMANDS, name) ? ` ${name}` : "";
     const hint = isUsage ? `; see stream-validator${help} --help` : "";
     try {
-      await io.stderr.write(`stream-validator: ${error.message}${hint}\n`);
+      await io.stderr.write(`stream-validator: ${message}${hint}\n`);
     } catch {
       // The exit code says it too.
     }

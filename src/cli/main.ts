@@ -4,7 +4,7 @@
  * it is to run it.
  *
  * ```sh
- * curl -N … | deno run --allow-read --allow-env jsr:@agent-stream/validator/cli check --from anthropic -
+ * curl -N … | deno run --allow-read jsr:@agent-stream/validator/cli check --from anthropic -
  * ```
  *
  * @module
@@ -13,22 +13,29 @@
 import { fstatSync } from "node:fs";
 import process from "node:process";
 import type { CliInput, CliOutput } from "./_cli_io.ts";
-import { ClosedOutputError } from "./_errors.ts";
+import { ClosedOutputError, UnreadableError, UnwritableError } from "./_errors.ts";
 import { runCommandLine } from "./_run_command_line.ts";
 
-/** Whether colours are not wanted. Where the environment may not be read, nobody said so. */
+/** Whether colours are not wanted. */
 function isColorless(): boolean {
-  try {
-    return (process.env.NO_COLOR ?? "") !== "" || process.env.TERM === "dumb";
-  } catch {
-    return false;
-  }
+  // Deno says so without leave to read the environment.
+  const { Deno } = globalThis as { readonly Deno?: { readonly noColor: boolean } };
+  return Deno ? Deno.noColor : (process.env.NO_COLOR ?? "") !== "" || process.env.TERM === "dumb";
+}
+
+/** What it means that something could not be written. */
+function failureOf(error: Error & { readonly code?: string }): Error {
+  const isClosed = ["EPIPE", "ERR_STREAM_DESTROYED"].includes(error.code ?? "") ||
+    error.name === "BrokenPipe";
+  return isClosed
+    ? new ClosedOutputError(error.message, { cause: error })
+    : new UnwritableError(`the output cannot be written: ${error.message}`, { cause: error });
 }
 
 function createOutput(stream: typeof process.stdout | typeof process.stderr): CliOutput {
   let failure: Error | undefined;
   // What a write fails with comes here too, and without a listener it would end the process.
-  stream.on("error", (error) => failure = error);
+  stream.on("error", (error) => failure ??= failureOf(error));
   const isTerminal = stream.isTTY === true;
   return {
     isTerminal,
@@ -38,10 +45,13 @@ function createOutput(stream: typeof process.stdout | typeof process.stderr): Cl
     },
     write: (text) =>
       new Promise((resolve, reject) => {
-        const settle = (error?: Error | null) =>
-          error ? reject(new ClosedOutputError(error.message, { cause: error })) : resolve();
-        if (failure) settle(failure);
-        else stream.write(text, settle);
+        if (failure) return reject(failure);
+        try {
+          stream.write(text, (error) => error ? reject(failureOf(error)) : resolve());
+        } catch (error) {
+          // To a file, Deno writes at once.
+          reject(failureOf(error as Error));
+        }
       }),
   };
 }
@@ -63,7 +73,12 @@ function createInput(stream: typeof process.stdin): CliInput {
     isTerminal: stream.isTTY === true,
     ...(size !== undefined && { size }),
     async *[Symbol.asyncIterator]() {
-      for await (const chunk of stream) yield chunk as Uint8Array;
+      try {
+        for await (const chunk of stream) yield chunk as Uint8Array;
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        throw new UnreadableError(`standard input: ${message}`, { cause: error });
+      }
     },
   };
 }

@@ -67,23 +67,27 @@ export async function runCli(
   return { code, ...written };
 }
 
+/** What Deno is given to run the command line. */
+export function cliArgs(args: readonly string[]): string[] {
+  return [
+    "run",
+    "--no-check",
+    "--allow-read",
+    "--allow-write",
+    "--allow-net=127.0.0.1",
+    "--import-map=tests/_std/import_map.json",
+    "src/cli/main.ts",
+    ...args,
+  ];
+}
+
 /** Starts the command line as a process, as a user does. */
 export function startCli(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--no-check",
-      "--allow-read",
-      "--allow-write",
-      "--allow-env",
-      "--allow-net=127.0.0.1",
-      "--import-map=tests/_std/import_map.json",
-      "src/cli/main.ts",
-      ...args,
-    ],
+    args: cliArgs(args),
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",

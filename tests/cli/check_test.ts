@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { PROVIDER_WIRES } from "../../src/cli/_wires.ts";
 import { bytesOf, readCases } from "../adapters/_bodies.ts";
 import { readRecordings } from "../adapters/_recordings.ts";
-import { type CliRun, runCli, runProcess, startCli, withFiles } from "./_cli.ts";
+import { cliArgs, type CliRun, runCli, runProcess, startCli, withFiles } from "./_cli.ts";
 import { eventsOf, HEALTHY, ndjson, without } from "./_streams.ts";
 
 const encoder = new TextEncoder();
@@ -175,6 +175,10 @@ const FILES: ReadonlyArray<
     ["wrong", "invalid_json"],
     ["ok"],
   ]],
+  ["a line of a log at the beginning", `Recorded at noon\n${ndjson(HEALTHY)}`, [
+    ["wrong", "invalid_json"],
+    ["ok"],
+  ]],
   ["a line of a tool at the end", `${ndjson(HEALTHY)}curl: (18) transfer closed\n`, [
     ["ok"],
     ["wrong", "invalid_json"],
@@ -314,9 +318,9 @@ Deno.test("check shows the frames of a provider where they are wrong", async () 
 });
 
 /** What is no recording, and what is said of it. */
-const UNREADABLE: ReadonlyArray<readonly [string, string | Uint8Array, string, string[]?]> = [
+const UNREADABLE: ReadonlyArray<readonly [string, string | Uint8Array, string, string?]> = [
   ["bytes", Uint8Array.from({ length: 5_000 }, (_, i) => (i * 7919) >> 3), "it is not UTF-8 text"],
-  ["bytes that are said to be events", new Uint8Array([0x80]), "it is not UTF-8 text", ["events"]],
+  ["bytes that are said to be events", new Uint8Array([0x80]), "it is not UTF-8 text", "events"],
   [
     "a compressed file",
     new Uint8Array([0x1f, 0x8b, 8, 0]),
@@ -325,12 +329,6 @@ const UNREADABLE: ReadonlyArray<readonly [string, string | Uint8Array, string, s
   ],
   ["UTF-16", new Uint8Array([0xff, 0xfe, 0x7b, 0]), "it is UTF-16; convert it to UTF-8 first"],
   ["prose", "Dear reader,\nit is late.\n", "nothing in it is known; say what it is by --from"],
-  [
-    "prose that is said to be events",
-    "Dear reader,\n",
-    "Invalid event stream at line 1, byte 0: expected JSON",
-    ["events"],
-  ],
   [
     "a response with its headers",
     "HTTP/1.1 200 OK\r\n\r\n",
@@ -353,10 +351,22 @@ const UNREADABLE: ReadonlyArray<readonly [string, string | Uint8Array, string, s
 ];
 
 Deno.test("check ends with 2 and says why for what is no recording", async () => {
-  for (const [name, data, expected, [from] = []] of UNREADABLE) {
+  for (const [name, data, expected, from] of UNREADABLE) {
     const run = await checkText(data, from ? ["--from", from] : []);
     assertEquals(run.stderr, `stream-validator: a.ndjson: ${expected}\n`, name);
     assertEquals(run.code, 2, name);
+  }
+});
+
+Deno.test("check takes prose for wrong events where it is told that they are", async () => {
+  for (const [from, code] of [["events", "invalid_json"], ["anthropic", "malformed_frame"]]) {
+    const run = await checkText("Dear reader,\nit is late.\n", [
+      "--json",
+      "--from",
+      from as string,
+    ]);
+    assertEquals(objectsIn(run).map(({ verdict }) => verdict), ["wrong"]);
+    assertStringIncludes(run.stdout, `"code":"${code}"`);
   }
 });
 
@@ -617,3 +627,47 @@ Deno.test("check holds no more than the stream at hand", async () => {
     );
   });
 });
+
+Deno.test("check as a process ends with 2 where its output cannot be written", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  await withFiles({ "a.ndjson": ndjson(HEALTHY) }, async (folder) => {
+    const { code, stderr } = await new Deno.Command("sh", {
+      args: ["-c", '"$0" "$@" > /dev/full', Deno.execPath(), ...cliArgs(["check", folder])],
+      signal: AbortSignal.timeout(60_000),
+    }).output();
+    assertEquals(code, 2);
+    const text = new TextDecoder().decode(stderr);
+    assert(/^stream-validator: the output cannot be written: .*\n$/.test(text), text);
+  });
+});
+
+Deno.test("check as a process colours on a terminal, and never under NO_COLOR", {
+  ignore: !await hasScript(),
+}, async () => {
+  await withFiles({ "a.ndjson": ndjson(LOST) }, async (folder) => {
+    for (const [env, isColored] of [[{}, true], [{ NO_COLOR: "1" }, false]] as const) {
+      const command = [Deno.execPath(), ...cliArgs(["check", folder])].join(" ");
+      const { stdout } = await new Deno.Command("script", {
+        args: ["-qec", command, "/dev/null"],
+        env: { NO_COLOR: "", ...env },
+        stdin: "null",
+        signal: AbortSignal.timeout(60_000),
+      }).output();
+      const text = new TextDecoder().decode(stdout);
+      assertStringIncludes(text, "content_mismatch");
+      assertEquals(text.includes("\x1b[31m"), isColored, text);
+    }
+  });
+});
+
+/** Whether there is a tool that gives a process a terminal, and takes a command as Linux's does. */
+async function hasScript(): Promise<boolean> {
+  try {
+    const { code } = await new Deno.Command("script", { args: ["-qec", "true", "/dev/null"] })
+      .output();
+    return code === 0;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,13 @@
+import type { StreamEvent } from "../types.ts";
+import { encodeEvent } from "../wire/_encode_event.ts";
+import type { StreamEventFormat } from "../wire/_frame_parser.ts";
+import { EVENT_TYPES } from "./_event_types.ts";
+
+/** Writes an event of a recording, right or wrong, as it stands in a body. */
+export function writeEvent(event: unknown, format: StreamEventFormat, position: number): string {
+  // The name of an event stands on a line of its own, so it may be none but those that are known.
+  const isKnown = EVENT_TYPES.has((event as { readonly type?: unknown } | null)?.type);
+  return isKnown || format === "ndjson"
+    ? encodeEvent(event as StreamEvent, format, position)
+    : `id: ${position}\ndata: ${JSON.stringify(event)}\n\n`;
+}
