@@ -128,7 +128,7 @@ class JsonCheck implements CheckVisitor {
     this.#found = found;
   }
 
-  fault({ code, detail, eventIndex, line, byteOffset, error }: Fault): void {
+  fault({ code, detail, eventIndex, line, byteOffset, error, delta }: Fault): void {
     const { contentIndex, eventType, path, offset } = error?.toJSON() ?? {};
     this.#faults.push({
       code,
@@ -140,6 +140,7 @@ class JsonCheck implements CheckVisitor {
       offset,
       line,
       byteOffset,
+      delta: delta && { eventIndex: delta.eventIndex, line: delta.line },
     });
   }
 

@@ -2,11 +2,18 @@ import { readPayload, readUnframed } from "../adapters/_body_decoder.ts";
 import { type Adapter, AdapterError } from "../adapters/_adapter.ts";
 import { isPlainObject } from "../_json.ts";
 import type { StreamSequenceError } from "../stream_sequence_error.ts";
-import type { AssistantContent, FailedAssistantMessage, StreamEvent } from "../types.ts";
+import type {
+  AssistantContent,
+  FailedAssistantMessage,
+  StreamEvent,
+  TextDeltaEvent,
+  ToolCallDeltaEvent,
+} from "../types.ts";
 import { decodeEvent } from "../wire/_event_decoder.ts";
 import { createFrameParser, type FrameParser, type FramePosition } from "../wire/_frame_parser.ts";
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
 import { concat } from "./_concat.ts";
+import { DeltaLog, type LoggedDelta } from "./_delta_log.ts";
 import { type DetectedWire, detectWire, HEAD_LENGTH } from "./_detect_wire.ts";
 import { EveryJudge, FirstJudge, type Judge } from "./_judge.ts";
 import { WIRE_FAULTS } from "./_wire_faults.ts";
@@ -36,6 +43,8 @@ export interface Fault extends Place {
   readonly error?: StreamSequenceError;
   /** The block that was open. */
   readonly open?: OpenBlock;
+  /** The delta in which the text of the block goes wrong, or the last one where it ends too early. */
+  readonly delta?: LoggedDelta;
 }
 
 /** A block that is open, and since when. */
@@ -113,6 +122,7 @@ class CurrentStream {
   readonly adapter: Adapter | undefined;
   events = 0;
   open: OpenBlock | undefined;
+  readonly deltas = new DeltaLog();
   /** The last event, if it is a terminal one. */
   terminal: StreamEvent | undefined;
   isWrong = false;
@@ -390,8 +400,19 @@ export class RecordingReader {
           eventIndex,
           line: frame.line,
         };
+        current.deltas.begin(eventIndex + 1);
         return;
       }
+      case "text_delta":
+      case "thinking_delta":
+        // A judge that has lost its way says nothing of what it is.
+        if (typeof (event as TextDeltaEvent).delta !== "string") return;
+        current.deltas.append((event as TextDeltaEvent).delta, frame.line);
+        return;
+      case "tool_call_delta":
+        if (typeof (event as ToolCallDeltaEvent).argumentsDelta !== "string") return;
+        current.deltas.append((event as ToolCallDeltaEvent).argumentsDelta, frame.line);
+        return;
       case "text_end":
       case "thinking_end":
       case "tool_call_end":
@@ -415,6 +436,7 @@ export class RecordingReader {
     const wasSettled = current.isSettled;
     current.isWrong = true;
     current.isSettled = false;
+    const delta = deltaOf(current.deltas, cause);
     this.#visitor.fault?.({
       stream: current.index,
       code,
@@ -425,6 +447,7 @@ export class RecordingReader {
       hasCulprit,
       ...(cause instanceof Error && { error: cause }),
       ...(current.open && { open: current.open }),
+      ...(delta && { delta }),
     });
     // Of what comes after, nothing is known of what is open.
     current.open = undefined;
@@ -470,6 +493,15 @@ export class RecordingReader {
     this.#unframed += this.#unframedDecoder.decode(bytes, { stream: true });
     if (this.#unframed.length > 65_536) this.#unframed = undefined;
   }
+}
+
+/** Finds the delta in which a block goes wrong, where the rule that is broken says where. */
+function deltaOf(
+  deltas: DeltaLog,
+  { code, offset }: { readonly code: string; readonly offset?: number },
+): LoggedDelta | undefined {
+  if (code === "arguments_not_json") return deltas.atJsonError();
+  return code === "content_mismatch" && offset !== undefined ? deltas.at(offset) : undefined;
 }
 
 /** What the message of a `StreamDecodeError` says without the beginning that says where. */

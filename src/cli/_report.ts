@@ -1,4 +1,5 @@
 import { clip } from "../_quote.ts";
+import type { LoggedDelta } from "./_delta_log.ts";
 import type { Fault } from "./_recording_reader.ts";
 import { RULES } from "./_rules.ts";
 import { count, countOf, printable, quoteText, type Style } from "./_text.ts";
@@ -35,6 +36,7 @@ export function writeReport(
   const rule = fault.error ? RULES[fault.error.code] : findOtherFault(fault.code);
   if (rule) rows.push(["rule", rule.summary]);
   rows.push(["expected", expected], ["came", came], ...writeSides(fault, style));
+  if (fault.delta) rows.push(["deltas", describeDelta(fault.delta, fault.code)]);
   if (open) {
     const name = open.name === undefined ? "" : ` ${quoteText(open.name, 64)}`;
     rows.push([
@@ -74,6 +76,14 @@ function splitDetail(
     came: [what, received === undefined ? undefined : printable(received)].filter((part) => part)
       .join(": ") || wrong?.text || CAME[code] || "the end",
   };
+}
+
+/** Says in which delta a block goes wrong: often what is missing belongs before it. */
+function describeDelta({ eventIndex, line, text, isBefore }: LoggedDelta, code: string): string {
+  const where = `event ${count(eventIndex)} (line ${count(line)})`;
+  if (isBefore) return `end too early, with ${where}`;
+  const what = code === "arguments_not_json" ? "stop being JSON" : "part from it";
+  return `${what} in ${where}: ${quoteText(text, SIDE_LENGTH)}`;
 }
 
 /** Shows where two texts part, one above the other. */

@@ -42,6 +42,7 @@ Deno.test("check shows what was expected, what came, and where", async () => {
       came      text_end: 19 UTF-16 code units, the first difference at offset 8
       streamed  I look u│de.
       event has I look u│p the tide.
+      deltas    part from it in event 9 (line 29): "de."
       open      text at contentIndex 1, since event 7 (line 27)
 
         line 26  event  6  thinking_end  contentIndex 0  "The tide tables should say it."
@@ -69,6 +70,21 @@ Deno.test("check gives the byte and the line at which the wrong event begins", a
       assertEquals(line, eventIndex as number + 1);
       const before = lines.slice(0, eventIndex).join("");
       assertEquals(byteOffset, encoder.encode(before).length);
+    }
+  }
+});
+
+Deno.test("check says in which delta a block goes wrong", async () => {
+  const cases: ReadonlyArray<readonly [number, string]> = [
+    [3, 'part from it in event 3 (line 4): "should s"'],
+    [5, "end too early, with event 4 (line 5)"],
+    [14, 'stop being JSON in event 14 (line 15): "sø\\",\\"day"'],
+    [16, "end too early, with event 15 (line 16)"],
+  ];
+  for (const [at, expected] of cases) {
+    for (const all of [[], ["--all"]]) {
+      const { stdout } = await checkText(ndjson(without(HEALTHY, at)), all);
+      assertStringIncludes(stdout, `\n      deltas    ${expected}\n`);
     }
   }
 });
@@ -111,6 +127,7 @@ Deno.test("check --json gives one object a stream, and nothing of its content", 
         offset: 8,
         line: 30,
         byteOffset: 2226,
+        delta: { eventIndex: 9, line: 29 },
       },
     }],
   ]);
