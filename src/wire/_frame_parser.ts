@@ -66,6 +66,8 @@ interface Mark {
   readonly start: number;
   readonly decoded: number;
   readonly lines: number;
+  /** Whether each character of the text is a byte. */
+  readonly isAscii: boolean;
 }
 
 /** Decodes the bytes once a chunk, keeps the line that a chunk cuts, and knows where each line begins. */
@@ -82,6 +84,8 @@ abstract class LineParser implements FrameParser, FramePosition {
   #decoded: number;
   /** The bytes of a character that the last chunk cut. */
   #held: Uint8Array = new Uint8Array(0);
+  /** Whether each character of the text at hand is a byte. */
+  #isAscii = true;
   /** The pieces of a line that has not ended. */
   #pending: string[] = [];
   #pendingLength = 0;
@@ -91,6 +95,7 @@ abstract class LineParser implements FrameParser, FramePosition {
     start: 0,
     decoded: 0,
     lines: 0,
+    isAscii: true,
     byteOffset: 0,
   };
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
@@ -109,6 +114,9 @@ abstract class LineParser implements FrameParser, FramePosition {
       this.#rejectBytes(bytes, sink);
       return;
     }
+    // Every other character has more bytes than code units.
+    const isAscii = text.length === bytes.length && this.#held.length === 0;
+    this.#isAscii = isAscii && (this.#isAscii || this.#pendingLength === 0);
     const held = cutCharacter(this.#held, bytes);
     this.#decoded += this.#held.length + bytes.length - held.length;
     this.#held = held;
@@ -130,6 +138,7 @@ abstract class LineParser implements FrameParser, FramePosition {
   get byteOffset(): number {
     const place = this.place();
     const { text, start, decoded } = place;
+    if (place.isAscii) return decoded - (text.length - start);
     const last = this.#counted;
     const isSameText = decoded === last.decoded && text === last.text;
     // Counted only now: counting for every line would take longer than to read it.
@@ -147,7 +156,13 @@ abstract class LineParser implements FrameParser, FramePosition {
 
   /** Marks the beginning of the line at hand. */
   protected mark(): Mark {
-    return { text: this.#text, start: this.start, decoded: this.#decoded, lines: this.lines };
+    return {
+      text: this.#text,
+      start: this.start,
+      decoded: this.#decoded,
+      lines: this.lines,
+      isAscii: this.#isAscii,
+    };
   }
 
   /** Where an error is: at the line at hand, if the format does not know better. */
@@ -211,6 +226,7 @@ abstract class LineParser implements FrameParser, FramePosition {
     all.set(this.#held);
     all.set(bytes, this.#held.length);
     const valid = validLength(all);
+    this.#isAscii = false;
     const ignoreBOM = this.#decoded > 0;
     const text = new TextDecoder("utf-8", { ignoreBOM }).decode(all.subarray(0, valid));
     this.#decoded += valid;

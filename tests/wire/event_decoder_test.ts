@@ -145,6 +145,7 @@ const PLACES: ReadonlyArray<
 > = [
   ["ndjson", '"é"\r\n\n"😀"\n1\n"😀"\n1\n2', [[1, 0], [3, 7], [4, 14], [5, 16], [6, 23], [7, 25]]],
   ["ndjson", '\ufeff"a"\n"b"\n', [[1, 3], [2, 7]]],
+  ["ndjson", '"abcdefgh"\n"ab"\n"é"\n"cd"\n"ef"\n', [[1, 0], [2, 11], [3, 16], [4, 21], [5, 26]]],
   ["sse", "event: é\ndata: 1\n\ndata: 2\ndata: 3\n\n: é\ndata: 4", [[2, 10], [4, 19], [8, 41]]],
   ["sse", "data: 1\r\rid: 0\rdata: 2\r\r", [[1, 0], [4, 15]]],
 ];
