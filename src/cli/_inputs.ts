@@ -21,7 +21,7 @@ export interface Input {
 const RECORDING_NAMES = /\.(?:ndjson|jsonl|sse|txt|log)$/i;
 
 /** How much of a file is read at a time, in bytes. */
-const CHUNK_LENGTH = 262_144;
+const CHUNK_LENGTH = 65_536;
 
 /**
  * Finds what is to be read: files, the recordings in directories, and standard input for "-", or
