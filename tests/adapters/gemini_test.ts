@@ -276,6 +276,11 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     "output_limit",
     "Hi",
   ],
+  "streams a call that the limit cuts, after a call without arguments": [
+    [chunk([{ functionCall: { name: "g" } }, BEGIN], "MAX_TOKENS")],
+    "output_limit",
+    { g: {}, id: "made_up1" },
+  ],
   "streams a call when the body ends": [
     [chunk([text("Hi"), BEGIN, piece([{ jsonPath: "$.x", stringValue: "a" }])])],
     "truncated",
@@ -671,6 +676,7 @@ const PIECES: Readonly<Record<string, readonly [readonly unknown[], unknown?]>> 
     [{ jsonPath: "$.a", willContinue: true }, { jsonPath: "$.a", boolValue: true }],
     { a: true },
   ],
+  "a piece after which no more comes": [[{ jsonPath: "$.a", willContinue: true }], {}],
   "another value at one place": [
     [{ jsonPath: "$.a", numberValue: 1 }, { jsonPath: "$.a", numberValue: 2 }],
   ],
@@ -696,7 +702,7 @@ const PIECES: Readonly<Record<string, readonly [readonly unknown[], unknown?]>> 
   "a text that is none": [[{ jsonPath: "$.a", stringValue: 1 }]],
   "no path": [[{ stringValue: "1" }]],
   "a path to everything": [[{ jsonPath: "$", stringValue: "1" }]],
-  "a path without a root": [[{ jsonPath: "a", stringValue: "1" }]],
+  "a path without a root": [[{ jsonPath: "a.b", stringValue: "1" }]],
   "a path to many values": [[{ jsonPath: "$.a[*]", stringValue: "1" }]],
   "a path that goes anywhere": [[{ jsonPath: "$..a", stringValue: "1" }]],
   "a path that breaks off": [[{ jsonPath: "$.a['b", stringValue: "1" }]],
@@ -720,6 +726,25 @@ for (const [name, [pieces, expected]] of Object.entries(PIECES)) {
     }
   });
 }
+
+Deno.test("GeminiAdapter says what is wrong with a piece of arguments, and never what is in it", () => {
+  const wrong: readonly (readonly [readonly unknown[], string])[] = [
+    [
+      [{ jsonPath: "$.a[7]", numberValue: 1 }],
+      "Expected item 0 of a list of arguments, received item 7",
+    ],
+    [[{ jsonPath: "$..a", numberValue: 1 }], 'Expected a path to a value, received "$..a"'],
+    [
+      [{ jsonPath: "$.a", stringValue: "secret" }, { jsonPath: "$.a", numberValue: 1 }],
+      'Expected one value as the argument "$.a", received another',
+    ],
+  ];
+  for (const [pieces, errorMessage] of wrong) {
+    const message = messageOf(create(), [chunk([BEGIN, piece(pieces), END]), STOP]);
+
+    assertEquals(message.stopReason === "error" && message.errorMessage, errorMessage);
+  }
+});
 
 Deno.test("GeminiAdapter counts the text of streamed arguments", () => {
   const message = messageOf(createGeminiAdapter({ limits: { messageLength: 10 } }), [
@@ -801,6 +826,10 @@ Deno.test("GeminiAdapter gives a call what a part says of it when there is text 
   const part = { ...call({ x: 1 }), thoughtSignature: "1" };
 
   assertEquals(partsOf([chunk([text("H"), { text: "i", ...part }]), STOP]), [{ text: "Hi" }, part]);
+  assertEquals(partsOf([chunk([thought("H", part)]), STOP]), [
+    thought("H"),
+    { thought: true, ...part },
+  ]);
 });
 
 Deno.test("GeminiAdapter keeps what a candidate has beside its content", () => {
