@@ -48,11 +48,11 @@ export async function runOrThrow(
   return stdout;
 }
 
-/** Whether a command is there. */
-export async function isThere(command: string): Promise<boolean> {
-  try {
-    return (await run("which", [command])).success;
-  } catch {
-    return false;
+/** The path of the first of these commands that is there. */
+export async function firstThere(commands: readonly string[]): Promise<string | undefined> {
+  for (const command of commands) {
+    const { success, stdout } = await run("which", [command]);
+    if (success) return stdout.trim();
   }
+  return undefined;
 }
