@@ -22,6 +22,7 @@ const PACKAGES = {
     "rollup": "4.68.8",
     "@rollup/plugin-node-resolve": "16.0.3",
     "typescript": "5.9.3",
+    "typescript-latest": "npm:typescript@7.0.2",
   },
 };
 

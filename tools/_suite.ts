@@ -10,22 +10,35 @@ import { runOrThrow } from "./_process.ts";
  * @returns The folder.
  */
 export async function bundleSuite(): Promise<string> {
+  const names = ["command", "worker", "page"];
+  return await bundleFor("suite", names.map((name) => `tests/runtimes/${name}.ts`));
+}
+
+/**
+ * Makes JavaScript of programs in the folder of a user who has installed the packed package: each as
+ * it imports the package, and as a `.bundle.js` that has the package within it.
+ *
+ * @returns The folder.
+ */
+export async function bundleFor(name: string, programs: readonly string[]): Promise<string> {
   const esbuild = `${await installPackages()}/node_modules/.bin/esbuild`;
-  const folder = await installPacked("suite");
+  const folder = await installPacked(name);
   const options = ["--bundle", "--format=esm", "--target=es2022", "--log-level=error"];
   await runOrThrow(esbuild, [
-    ...["command", "worker", "page"].map((name) => `tests/runtimes/${name}.ts`),
+    ...programs,
     ...options,
     "--platform=node",
     "--external:@agent-stream/validator",
     `--outdir=${folder}`,
   ]);
-  for (const name of ["worker", "page"]) {
+  for (const program of programs) {
+    const path = `${folder}/${program.replace(/^.*\/|\.ts$/g, "")}`;
     await runOrThrow(esbuild, [
-      `${folder}/${name}.js`,
+      `${path}.js`,
       ...options,
       "--platform=browser",
-      `--outfile=${folder}/${name}.bundle.js`,
+      "--external:node:*",
+      `--outfile=${path}.bundle.js`,
     ]);
   }
   return folder;

@@ -1,81 +1,121 @@
-// What a user of the npm package writes: compiled by tsc, and run by Node and Bun from JavaScript.
+// What a user of the npm package writes. It is compiled, with every library that people have.
 import {
+  type AssistantMessage,
   createAssistantMessageEventStream,
   createStreamEventValidator,
   type StreamEvent,
   StreamEventValidatorStream,
   StreamSequenceError,
+  type StreamSequenceErrorCode,
   toStreamEvents,
 } from "@agent-stream/validator";
+import { type AdapterOptions, WireAdapter } from "@agent-stream/validator/adapter";
+import {
+  AnthropicMessagesDecoderStream,
+  streamAnthropicMessages,
+} from "@agent-stream/validator/anthropic";
+import { GeminiDecoderStream, streamGemini } from "@agent-stream/validator/gemini";
+import { OllamaChatDecoderStream, streamOllamaChat } from "@agent-stream/validator/ollama";
+import {
+  OpenAiChatDecoderStream,
+  OpenAiResponsesDecoderStream,
+  streamOpenAiChat,
+  streamOpenAiResponses,
+} from "@agent-stream/validator/openai";
 import {
   readStreamEvents,
   StreamDecodeError,
   StreamEventDecoderStream,
+  StreamEventEncoderStream,
   toResponse,
 } from "@agent-stream/validator/wire";
 
-function check(what: string, holds: boolean): void {
-  if (!holds) throw new Error(`Expected ${what}`);
-  console.log(`ok ${what}`);
+export function replay(message: AssistantMessage): Response {
+  const events: StreamEvent[] = [...toStreamEvents(message, { deltaLength: 2 })];
+  const validator = createStreamEventValidator({ limits: { contentBlocks: 64 } });
+  for (const event of events) validator.accept(event);
+  validator.end();
+  return toResponse(events, { format: "ndjson", headers: { "x-request-id": "1" } });
 }
 
-const events: StreamEvent[] = [...toStreamEvents({
-  role: "assistant",
-  content: [{ type: "text", text: "Hello" }],
-  provider: "demo",
-  model: "demo-1",
-  usage: {
-    input: 1,
-    output: 2,
-    cacheRead: 0,
-    cacheWrite: 0,
-    totalTokens: 3,
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-  },
-  timestamp: 0,
-  stopReason: "stop",
-}, { deltaLength: 2 })];
+export async function pipe(url: string, signal: AbortSignal): Promise<AssistantMessage> {
+  const response = await fetch(url, { signal });
+  if (response.body === null) throw new Error("Expected a body");
+  const validator = new StreamEventValidatorStream({ signal });
+  const events: ReadableStream<StreamEvent> = response.body
+    .pipeThrough(StreamEventDecoderStream.for(response))
+    .pipeThrough(validator);
+  const reader = events.getReader();
+  while (!(await reader.read()).done);
+  return await validator.result();
+}
 
-const validator = createStreamEventValidator();
-for (const event of events) validator.accept(event);
-validator.end();
-check("a legal stream to be accepted", validator.phase === "terminal");
-
-for (const format of ["sse", "ndjson"] as const) {
-  const message = await readStreamEvents(toResponse(events, { format })).result();
-  check(
-    `${format} to arrive whole`,
-    JSON.stringify(message.content) === '[{"type":"text","text":"Hello"}]',
+export function encode(events: ReadableStream<StreamEvent>): Response {
+  const validator: TransformStream<StreamEvent, StreamEvent> = new StreamEventValidatorStream();
+  return new Response(
+    events.pipeThrough(validator).pipeThrough(new StreamEventEncoderStream({ format: "sse" })),
   );
 }
 
-const response = toResponse(events);
-const stream = new StreamEventValidatorStream();
-if (response.body === null) throw new Error("Expected a body");
-const piped: ReadableStream<StreamEvent> = response.body
-  .pipeThrough(StreamEventDecoderStream.for(response))
-  .pipeThrough(stream);
-const reader = piped.getReader();
-let count = 0;
-while (!(await reader.read()).done) count++;
-check("a pipe to pass every event on", count === events.length);
-check("result() to give the message", (await stream.result()).stopReason === "stop");
+export async function decode(body: ReadableStream<Uint8Array>): Promise<StreamEvent[]> {
+  const options: AdapterOptions = { provider: "mine", now: () => 0 };
+  const decoders: TransformStream<Uint8Array, StreamEvent>[] = [
+    new AnthropicMessagesDecoderStream(options),
+    new GeminiDecoderStream(options),
+    new OllamaChatDecoderStream(options),
+    new OpenAiChatDecoderStream(options),
+    new OpenAiResponsesDecoderStream(options),
+  ];
+  const events: StreamEvent[] = [];
+  for (const decoder of decoders.slice(0, 1)) {
+    const reader = body.pipeThrough(decoder).getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return events;
+      events.push(value);
+    }
+  }
+  return events;
+}
 
-const cancelled = new StreamEventValidatorStream();
-await cancelled.readable.cancel("enough");
-check("a cancel to settle result()", await cancelled.result().catch((error) => error) === "enough");
+export async function ask(answer: Promise<Response>, signal: AbortSignal): Promise<string> {
+  let text = "";
+  const streams = [
+    streamAnthropicMessages,
+    streamGemini,
+    streamOllamaChat,
+    streamOpenAiChat,
+    streamOpenAiResponses,
+  ];
+  for (const stream of streams) {
+    for await (const event of stream(answer, { signal, idleTimeout: 1_000 })) {
+      if (event.type === "text_delta") text += event.delta;
+      if (event.type === "error") text += event.message.errorMessage;
+    }
+  }
+  const message = await readStreamEvents(answer).result();
+  return message.stopReason === "error" ? text + message.errorMessage : text;
+}
 
-const broken = readStreamEvents(
-  new Response("{", { headers: { "content-type": "application/jsonl" } }),
-);
-const decodeError: unknown = await broken.result().catch((error) => error);
-check("a broken line to be a StreamDecodeError", StreamDecodeError.is(decodeError));
+export function push(): StreamSequenceErrorCode | undefined {
+  const stream = createAssistantMessageEventStream();
+  try {
+    stream.push({ type: "start" });
+    // @ts-expect-error A delta has a text.
+    stream.push({ type: "text_delta", contentIndex: 0 });
+  } catch (error) {
+    if (StreamSequenceError.is(error)) return error.code;
+    if (StreamDecodeError.is(error)) throw new Error(`line ${error.line}`, { cause: error });
+  }
+  return undefined;
+}
 
-const pushed = createAssistantMessageEventStream();
-pushed.push({ type: "start" });
-pushed.end();
-const pushError: unknown = await pushed.result().catch((error) => error);
-check(
-  "an early end to be truncated",
-  StreamSequenceError.is(pushError) && pushError.code === "truncated",
-);
+export class OwnAdapter extends WireAdapter {
+  protected override take(payload: { readonly say: string }): void {
+    this.blocks.append(this.blocks.open("text"), payload.say);
+  }
+
+  protected override takeEnd(): void {
+    this.blocks.finish("stop");
+  }
+}
