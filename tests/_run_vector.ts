@@ -124,7 +124,7 @@ function differences(error: unknown, expected: ExpectedRejection): string[] {
 }
 
 /** Puts what JSON cannot express where `{ "$javascript": … }` stands for it. */
-function revive(value: unknown, parseElsewhere: ParseElsewhere): unknown {
+export function revive(value: unknown, parseElsewhere: ParseElsewhere): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
     const array = value.map((item) => revive(item, parseElsewhere));

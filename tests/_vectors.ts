@@ -2,7 +2,12 @@
 
 import { runInNewContext } from "node:vm";
 import type { createStreamEventValidator } from "../mod.ts";
-import { runVector as runAnywhere, type Vector, type VectorFile } from "./_run_vector.ts";
+import {
+  revive as reviveAnywhere,
+  runVector as runAnywhere,
+  type Vector,
+  type VectorFile,
+} from "./_run_vector.ts";
 
 /** All files, by the name of their code. */
 export function readVectorFiles(): VectorFile[] {
@@ -18,5 +23,14 @@ export function readVectorFiles(): VectorFile[] {
  * @returns What was not as the vector says; empty where all was.
  */
 export function runVector(create: typeof createStreamEventValidator, vector: Vector): string[] {
-  return runAnywhere(create, vector, (text) => runInNewContext("JSON.parse(text)", { text }));
+  return runAnywhere(create, vector, parseElsewhere);
+}
+
+/** Puts what JSON cannot express where `{ "$javascript": … }` stands for it. */
+export function revive(value: unknown): unknown {
+  return reviveAnywhere(value, parseElsewhere);
+}
+
+function parseElsewhere(text: string): unknown {
+  return runInNewContext("JSON.parse(text)", { text });
 }
