@@ -277,7 +277,7 @@ Deno.test("NeutralTexts writes JSON that spells the neutral value, and keeps wha
       const written = JSON.stringify(value);
       const text = isEscaped
         ? written.replace(
-          /[^\x00-\x7f]/g,
+          /[^ -~]/g,
           (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
         )
         : written;
