@@ -31,43 +31,55 @@ export function detectWire(
   wire?: string,
 ): DetectedWire | undefined {
   const isEnough = isWhole || head.length >= HEAD_LENGTH;
-  const text = decodeHead(head).trimStart();
-  if (text === "") return isEnough ? { wire: wire ?? "events", format: "ndjson" } : undefined;
+  refuseOther(head);
+  const decoded = new TextDecoder().decode(head, { stream: true });
+  const text = decoded.trimStart();
+  if (text === "") {
+    return isEnough ? { wire: wire ?? "events", format: "ndjson" } : undefined;
+  }
   if (/^HTTP\/\d/.test(text)) {
     throw new UnreadableError("it begins with the headers of a response; record its body alone");
   }
   const isSse = SSE_FIELDS.some((field) => text.startsWith(field));
   if (!isSse && !isEnough && SSE_FIELDS.some((field) => field.startsWith(text))) return undefined;
   const format = isSse ? "sse" : "ndjson";
-  if (wire !== undefined) return { wire, format };
-  const found = recognise(head, format, isWhole);
-  if (found !== undefined) return { wire: found, format };
+  // What is no text may be a damaged character: it is told with its place where there is more.
+  const isText = !text.includes("\ufffd") || isUtf8(head);
+  if (wire !== undefined) {
+    if (isText || /[\n}]/.test(text.slice(0, text.indexOf("\ufffd")))) return { wire, format };
+  } else {
+    const found = recognise(decoded, format, isWhole);
+    if (found !== undefined) return { wire: found, format };
+  }
   if (!isEnough) return undefined;
-  throw new UnreadableError(`${describeUnknown(text, isWhole)}; say what it is by --from`);
+  throw new UnreadableError(
+    isText ? `${describeUnknown(text, isWhole)}; say what it is by --from` : "it is not UTF-8 text",
+  );
 }
 
-function decodeHead(head: Uint8Array): string {
+/** Refuses what a recording is often kept in. */
+function refuseOther(head: Uint8Array): void {
   if (head[0] === 0x1f && head[1] === 0x8b) {
     throw new UnreadableError("it is compressed; decompress it first, as by gunzip -c");
   }
   if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) {
     throw new UnreadableError("it is UTF-16; convert it to UTF-8 first");
   }
+}
+
+function isUtf8(head: Uint8Array): boolean {
   try {
-    // A character that the end of the file cuts is for whoever reads it whole to tell of.
-    return new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
+    // A character that the end cuts may go on.
+    new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
+    return true;
   } catch {
-    // Text that goes wrong later is read up to there, and then reported with its place.
-    const text = new TextDecoder().decode(head);
-    const sound = text.slice(0, text.indexOf("\ufffd"));
-    if (/[\n}]/.test(sound) && !sound.includes("\0")) return sound;
-    throw new UnreadableError("it is not UTF-8 text");
+    return false;
   }
 }
 
 /** Looks for the first payload that only one wire can have. */
 function recognise(
-  head: Uint8Array,
+  text: string,
   format: StreamEventFormat,
   isWhole: boolean,
 ): string | undefined {
@@ -75,7 +87,7 @@ function recognise(
   const parser = createFrameParser(format, Infinity);
   const take = (data: string) => found ??= wireOf(data);
   try {
-    parser.push(head, take);
+    parser.push(new TextEncoder().encode(text), take);
     if (isWhole && found === undefined) parser.end(take);
   } catch {
     // Whatever it is, it is told of when the recording is read.

@@ -159,6 +159,8 @@ export class RecordingReader {
   #current: CurrentStream | undefined;
   #streams = 0;
   #bytes = 0;
+  /** The line at hand, where it could not be read and has not ended. */
+  #brokenLine: number | undefined;
   /** The beginning of a provider's body that has had no payload: it may be an error, on many lines. */
   #unframed: string | undefined = "";
   readonly #unframedDecoder = new TextDecoder();
@@ -235,9 +237,9 @@ export class RecordingReader {
    */
   end(): void {
     if (!this.#found) this.#detect(true);
-    const { line } = this.#parser;
+    const line = this.#brokenLine ?? this.#parser.line;
     try {
-      this.#parser.end(this.#sink);
+      if (this.#brokenLine === undefined) this.#parser.end(this.#sink);
     } catch (error) {
       if (!StreamDecodeError.is(error)) throw error;
       // Whatever is wrong with the last frame, it is that something is missing.
@@ -278,26 +280,37 @@ export class RecordingReader {
     if (this.#wire) this.#keepUnframed(bytes);
     const begin = this.#bytes;
     this.#bytes += bytes.length;
+    let start = 0;
+    if (this.#brokenLine !== undefined) {
+      start = bytes.indexOf(LINE_FEED) + 1;
+      if (start === 0) return;
+      this.#goOn(this.#brokenLine, begin + start);
+    }
     // After something that no parser can go on from, a line at a time: to give each the whole rest
     // would be quadratic.
-    for (let start = 0, end = bytes.length, isHurt = false; start < bytes.length; start = end) {
+    for (let end = bytes.length, isHurt = false; start < bytes.length; start = end) {
       if (isHurt) end = bytes.indexOf(LINE_FEED, start) + 1 || bytes.length;
       try {
         this.#parser.push(bytes.subarray(start, end), this.#sink);
       } catch (error) {
         if (!StreamDecodeError.is(error)) throw error;
         this.#takeBroken(undefined, error, error);
-        const wrong = Math.max(start, error.byteOffset - begin);
-        end = bytes.indexOf(LINE_FEED, wrong) + 1 || bytes.length;
+        end = bytes.indexOf(LINE_FEED, Math.max(start, error.byteOffset - begin)) + 1;
+        if (end === 0) {
+          this.#brokenLine = error.line;
+          return;
+        }
+        this.#goOn(error.line, begin + end);
         isHurt = true;
-        const place = { lines: error.line, bytes: begin + end };
-        this.#parser = createFrameParser(
-          (this.#found as DetectedWire).format,
-          MAX_LINE_LENGTH,
-          place,
-        );
       }
     }
+  }
+
+  /** Goes on behind a line that could not be read. */
+  #goOn(lines: number, bytes: number): void {
+    this.#brokenLine = undefined;
+    const { format } = this.#found as DetectedWire;
+    this.#parser = createFrameParser(format, MAX_LINE_LENGTH, { lines, bytes });
   }
 
   /** Takes a frame, or bytes, that cannot be read. */

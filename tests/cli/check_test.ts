@@ -401,9 +401,13 @@ Deno.test("check reads on behind bytes that are not text", async () => {
     const run = await checkText(data, ["--json", ...args]);
     const streams = objectsIn(run);
     assertEquals(streams.map(({ verdict }) => verdict), ["wrong", "ok"]);
-    const [wrong, right] = streams as Array<{ violation: { code: string }; byteOffset: number }>;
+    const [wrong, right] = streams as Array<
+      { violation: { code: string }; byteOffset: number; line: number }
+    >;
     assertEquals(wrong?.violation.code, "invalid_utf8");
-    assertEquals(right?.byteOffset, data.length - encoder.encode(text).length);
+    const begin = data.length - encoder.encode(text).length;
+    assertEquals(right?.byteOffset, begin);
+    assertEquals(right?.line, data.subarray(0, begin).filter((byte) => byte === 0x0a).length + 1);
   }
 });
 
