@@ -1,6 +1,7 @@
 import type { CliArguments } from "./_arguments.ts";
 import { readChoice, WIRE_NAMES } from "./_arguments.ts";
 import type { CliIo, ExitCode } from "./_cli_io.ts";
+import type { Delta } from "./_delta_log.ts";
 import { describeEvent, describeValue } from "./_describe.ts";
 import type { DetectedWire } from "./_detect_wire.ts";
 import { UnreadableError } from "./_errors.ts";
@@ -12,7 +13,7 @@ import {
   type RecordingVisitor,
   type StreamSummary,
 } from "./_recording_reader.ts";
-import { type ReportLine, writeReport } from "./_report.ts";
+import { type ReportGap, type ReportLine, writeReport } from "./_report.ts";
 import { count, countOf, createStyle, printable, quoteText, type Style } from "./_text.ts";
 
 /** How many events before and after the one that is wrong a report shows. */
@@ -193,7 +194,9 @@ class TextCheck implements CheckVisitor {
   #count = 0;
   #hasPayloads = false;
   /** A report that waits for the events that follow. */
-  #waiting: { readonly fault: Fault; readonly around: ReportLine[]; left: number } | undefined;
+  #waiting:
+    | { readonly fault: Fault; readonly around: Array<ReportLine | ReportGap>; left: number }
+    | undefined;
 
   constructor(input: Input, totals: Totals, io: CliIo, isQuiet: boolean) {
     this.#input = input;
@@ -231,9 +234,13 @@ class TextCheck implements CheckVisitor {
 
   fault(fault: Fault): void {
     this.settle();
-    const around: ReportLine[] = [];
-    for (let i = Math.max(0, this.#count - BEFORE - 1); i < this.#count; i++) {
-      around.push(this.#lineAt(i, fault.hasCulprit && i === this.#count - 1));
+    const first = Math.max(0, this.#count - BEFORE - 1);
+    const around = linesOfDelta(fault, this.#indices[first % (BEFORE + 1)] ?? 0);
+    for (let i = first; i < this.#count; i++) {
+      const isWrong = fault.hasCulprit && i === this.#count - 1;
+      const isDelta = !fault.delta?.isBefore &&
+        fault.delta?.eventIndex === this.#indices[i % (BEFORE + 1)];
+      around.push(this.#lineAt(i, isWrong ? "▶" : isDelta ? "?" : " "));
     }
     // Nobody may wait for what follows on a pipe.
     const left = this.#input.isLive || !fault.hasCulprit ? 0 : AFTER;
@@ -289,11 +296,11 @@ class TextCheck implements CheckVisitor {
     this.#indices[at] = index;
     const waiting = this.#waiting;
     if (!waiting) return;
-    waiting.around.push(this.#lineAt(this.#count - 1, false));
+    waiting.around.push(this.#lineAt(this.#count - 1, " "));
     if (--waiting.left === 0) this.settle();
   }
 
-  #lineAt(position: number, isWrong: boolean): ReportLine {
+  #lineAt(position: number, mark: ReportLine["mark"]): ReportLine {
     const at = position % (BEFORE + 1);
     const value = this.#values[at];
     const eventIndex = this.#indices[at];
@@ -306,9 +313,24 @@ class TextCheck implements CheckVisitor {
       line: this.#lines[at] as number,
       ...(eventIndex !== undefined && { eventIndex }),
       text,
-      isWrong,
+      mark,
     };
   }
+}
+
+/** The lines of the delta in which a block goes wrong, where it came before all that is shown. */
+function linesOfDelta({ delta, open }: Fault, first: number): Array<ReportLine | ReportGap> {
+  if (!delta || !open || delta.isBefore || delta.eventIndex >= first) return [];
+  const { kind, contentIndex } = open;
+  const lineOf = ({ eventIndex, line, text }: Delta, mark: ReportLine["mark"]): ReportLine => {
+    const field = kind === "tool_call" ? "argumentsDelta" : "delta";
+    const event = { type: `${kind}_delta`, contentIndex, [field]: text };
+    return { eventIndex, line, text: describeEvent(event), mark };
+  };
+  const lines: Array<ReportLine | ReportGap> = [lineOf(delta, "?")];
+  if (delta.before) lines.unshift(lineOf(delta.before, " "));
+  if (delta.eventIndex < first - 1) lines.push("…");
+  return lines;
 }
 
 /** The text of a frame that could not be read. */

@@ -1,11 +1,17 @@
 import { findJsonError } from "./_json_error.ts";
 
 /** A delta of the block at hand. */
-export interface LoggedDelta {
+export interface Delta {
   /** Its place among the events of the stream. */
   readonly eventIndex: number;
   readonly line: number;
   readonly text: string;
+}
+
+/** A delta in which something goes wrong. */
+export interface LoggedDelta extends Delta {
+  /** The delta before it, if it is not the first. */
+  readonly before?: Delta;
   /** Whether it is the last, and what was looked for is behind it. */
   readonly isBefore: boolean;
 }
@@ -38,9 +44,9 @@ export class DeltaLog {
     let end = 0;
     for (const [index, text] of this.#texts.entries()) {
       end += text.length;
-      if (end > offset) return this.#delta(index, false);
+      if (end > offset) return this.#logged(index, false);
     }
-    return this.#delta(this.#texts.length - 1, true);
+    return this.#logged(this.#texts.length - 1, true);
   }
 
   /** Finds the delta in which the deltas stop being JSON. */
@@ -48,12 +54,18 @@ export class DeltaLog {
     return this.at(findJsonError(this.#texts.join("")) ?? Infinity);
   }
 
-  #delta(index: number, isBefore: boolean): LoggedDelta | undefined {
+  #logged(index: number, isBefore: boolean): LoggedDelta | undefined {
+    const delta = this.#delta(index);
+    const before = this.#delta(index - 1);
+    return delta && { ...delta, isBefore, ...(before && { before }) };
+  }
+
+  #delta(index: number): Delta | undefined {
     const text = this.#texts[index];
     const line = this.#lines[index];
     if (text === undefined || line === undefined || Number.isNaN(this.#eventIndex)) {
       return undefined;
     }
-    return { eventIndex: this.#eventIndex + index, line, text, isBefore };
+    return { eventIndex: this.#eventIndex + index, line, text };
   }
 }

@@ -11,8 +11,12 @@ export interface ReportLine {
   /** Its place among the events of its stream; a payload has none. */
   readonly eventIndex?: number;
   readonly text: string;
-  readonly isWrong: boolean;
+  /** Whether it is what is refused, or where that probably went wrong, or neither. */
+  readonly mark: "▶" | "?" | " ";
 }
+
+/** A line for events that are left out. */
+export type ReportGap = "…";
 
 /** What came, where it can be neither shown nor described. */
 const CAME: Readonly<Record<string, string>> = {
@@ -26,7 +30,7 @@ const SIDE_LENGTH = 40;
 /** Writes what is wrong with a stream so that a person understands it at once. */
 export function writeReport(
   fault: Fault,
-  around: readonly ReportLine[],
+  around: ReadonlyArray<ReportLine | ReportGap>,
   style: Style,
   columns: number,
 ): string[] {
@@ -57,7 +61,7 @@ export function writeReport(
 /** Takes a detail apart: what was expected, and what came. */
 function splitDetail(
   { code, detail, eventIndex, error }: Fault,
-  around: readonly ReportLine[],
+  around: ReadonlyArray<ReportLine | ReportGap>,
 ): { readonly expected: string; readonly came: string } {
   const [, expected = detail, came] = /^expected (.*?)(?:, received (.*))?$/is.exec(detail) ?? [];
   if (error?.code === "truncated") {
@@ -69,7 +73,7 @@ function splitDetail(
   const received = code === "content_mismatch"
     ? came?.replace(/^\d+/, "$& UTF-16 code units")
     : came;
-  const wrong = around.find(({ isWrong }) => isWrong);
+  const wrong = around.find((line) => line !== "…" && line.mark === "▶") as ReportLine | undefined;
   const what = error?.eventType === undefined ? undefined : printable(clip(error.eventType));
   return {
     expected: printable(expected),
@@ -110,18 +114,25 @@ function inner(text: string): string {
   return quoteText(text, SIDE_LENGTH + 1).slice(1, -1);
 }
 
-function writeAround(around: readonly ReportLine[], style: Style, columns: number): string[] {
-  const hasIndex = around.some(({ eventIndex }) => eventIndex !== undefined);
+function writeAround(
+  around: ReadonlyArray<ReportLine | ReportGap>,
+  style: Style,
+  columns: number,
+): string[] {
+  const lines = around.filter((line) => line !== "…");
+  const hasIndex = lines.some(({ eventIndex }) => eventIndex !== undefined);
   const widest = (values: readonly number[]) =>
     Math.max(...values.map((value) => count(value).length));
-  const lineWidth = widest(around.map(({ line }) => line));
-  const indexWidth = widest(around.map(({ eventIndex = 0 }) => eventIndex));
-  return around.map(({ line, eventIndex, text, isWrong }) => {
+  const lineWidth = widest(lines.map(({ line }) => line));
+  const indexWidth = widest(lines.map(({ eventIndex = 0 }) => eventIndex));
+  return around.map((entry) => {
+    if (entry === "…") return style.dim("  …");
+    const { line, eventIndex, text, mark } = entry;
     const index = eventIndex === undefined ? "" : count(eventIndex);
     const places = `line ${count(line).padStart(lineWidth)}  ` +
       (hasIndex ? `event ${index.padStart(indexWidth)}  ` : "");
-    const whole = `${isWrong ? "▶" : " "} ${places}${text}`;
+    const whole = `${mark} ${places}${text}`;
     const shown = whole.length > columns ? `${whole.slice(0, columns - 1)}…` : whole;
-    return isWrong ? style.red(shown) : shown;
+    return mark === "▶" ? style.red(shown) : mark === "?" ? style.yellow(shown) : shown;
   });
 }

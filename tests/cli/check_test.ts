@@ -48,7 +48,7 @@ Deno.test("check shows what was expected, what came, and where", async () => {
         line 26  event  6  thinking_end  contentIndex 0  "The tide tables should say it."
         line 27  event  7  text_start  contentIndex 1
         line 28  event  8  text_delta  contentIndex 1  "I look u"
-        line 29  event  9  text_delta  contentIndex 1  "de."
+      ? line 29  event  9  text_delta  contentIndex 1  "de."
       ▶ line 30  event 10  text_end  contentIndex 1  "I look up the tide."
         line 31  event 11  tool_call_start  contentIndex 2  get_tide  "call_1"
         line 32  event 12  tool_call_delta  contentIndex 2  "{\\"harbou"
