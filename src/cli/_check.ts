@@ -23,6 +23,9 @@ const AFTER = 2;
 /** How wide a report is where there is no terminal, in columns. */
 const COLUMNS = 120;
 
+/** How narrow its inside may become; a terminal can say that it has no width at all. */
+const MIN_COLUMNS = 24;
+
 /** How far the inside of a report is moved in. */
 const INDENT = "      ";
 
@@ -203,7 +206,8 @@ class TextCheck implements CheckVisitor {
     this.#totals = totals;
     this.#isQuiet = isQuiet;
     this.#style = createStyle(io.stdout.hasColor);
-    this.#columns = (io.stdout.isTerminal ? io.stdout.columns : COLUMNS) - INDENT.length;
+    const columns = io.stdout.isTerminal ? io.stdout.columns : COLUMNS;
+    this.#columns = Math.max(MIN_COLUMNS, columns - INDENT.length);
   }
 
   wire(found: DetectedWire): void {
