@@ -94,6 +94,13 @@ if (process.argv[2] === "replay") {
   process.on("SIGTERM", interrupt);
 }
 
+// What nobody could catch must not look like a verdict.
+process.on("uncaughtException", (error) => {
+  // What Deno may not do, it throws from within.
+  console.error(`stream-validator: ${error.name === "NotCapable" ? error.message : error.stack}`);
+  process.exit(2);
+});
+
 const exitCode = await runCommandLine(process.argv.slice(2), {
   stdin: createInput(process.stdin),
   stdout: createOutput(process.stdout),

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { cutForReplay } from "../../src/cli/_replay.ts";
 import { readRecordings } from "../adapters/_recordings.ts";
-import { runCli, startCli, withFiles } from "./_cli.ts";
+import { cliArgs, runCli, startCli, withFiles } from "./_cli.ts";
 import { HEALTHY, ndjson } from "./_streams.ts";
 
 const encoder = new TextEncoder();
@@ -205,6 +205,21 @@ Deno.test("replay says why it cannot", async () => {
   }
   const { code, stderr } = await runCli(["replay", "-"], { stdin: [new Uint8Array([0xff, 0x0a])] });
   assertEquals([code, stderr], [2, "stream-validator: standard input: it is not UTF-8 text\n"]);
+});
+
+Deno.test("replay as a process ends with 2 where Deno may not listen", async () => {
+  await withFiles({ "a.ndjson": ndjson(HEALTHY) }, async (folder) => {
+    const args = cliArgs(["replay", `${folder}/a.ndjson`])
+      .filter((arg) => !arg.startsWith("--allow-net"));
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args,
+      stdin: "null",
+      signal: AbortSignal.timeout(60_000),
+    }).output();
+    assertEquals([code, decoder.decode(stdout)], [2, ""]);
+    const text = decoder.decode(stderr);
+    assert(/^stream-validator: Requires net access .*\n$/.test(text), text);
+  });
 });
 
 Deno.test("replay as a process serves until it is told to end", async () => {
