@@ -76,6 +76,7 @@ const ROWS: readonly Row[] = [
     what: "`StreamEventValidatorStream` against a TransformStream that only enqueues",
     budget: 1.15,
     stretch: 1.05,
+    hasLeast: true,
   },
   {
     name: "pipe",
