@@ -26,7 +26,7 @@ const HEIGHT = 28;
 /** How much of an event, a text and the content of a message is shown, in UTF-16 code units. */
 const EVENT_LENGTH = 3_000;
 const TEXT_LENGTH = 600;
-const BLOCK_LENGTH = 4_000;
+const BLOCK_LENGTH = 1_500;
 const MAX_BLOCKS = 40;
 const JSON_DEPTH = 12;
 
@@ -439,8 +439,10 @@ function renderRow(
     }`;
   }
   const kind = lane >= 0 ? (lanes[lane] as Lane).kind : "stream";
-  const place = to > from ? `${from}–${to}` : String(from);
-  const why = isWrong ? `<br>${escape(sentence(printable(violation.error.detail)))}` : "";
+  const place = to > from ? `${count(from)}–${count(to)}` : count(from);
+  const why = isWrong
+    ? `${what === "" ? "" : "<br>"}${escape(sentence(printable(violation.error.detail)))}`
+    : "";
   return `<li><button type="button" class="event${isWrong ? " wrong" : ""}">` +
     `<span class="place">${place}</span><span class="type ${kind}">${isWrong ? "✗ " : ""}${
       escape(isEvent ? type : "no event")
@@ -455,16 +457,17 @@ function renderMessage({ events }: RecordedStream): string {
   if (!event) return `<h3>Final message</h3>\n<p class="facts">None came.</p>`;
   const message = fieldsOf(event.message);
   const usage = fieldsOf(message.usage);
+  const tokens = [["input", "in"], ["output", "out"], ["cacheRead", "from the cache"]].flatMap(
+    ([field, name]) => {
+      const value = usage[field as string];
+      return typeof value === "number" && value > 0 ? [`${count(value)} ${name}`] : [];
+    },
+  );
   const facts = [
     event.reason,
     message.model,
     message.provider,
-    ...[["input", "tokens in"], ["output", "out"], ["cacheRead", "read from the cache"]].map(
-      ([field, name]) => {
-        const value = usage[field as string];
-        return typeof value === "number" && value > 0 ? `${count(value)} ${name}` : undefined;
-      },
-    ),
+    tokens.length > 0 ? `tokens: ${tokens.join(", ")}` : undefined,
   ].filter((fact): fact is string => typeof fact === "string" && fact !== "");
   const parts = [`<p class="facts">${escape(facts.map((fact) => cut(fact, 80)).join(" · "))}</p>`];
   if (typeof message.errorMessage === "string") {

@@ -64,7 +64,7 @@ mark { background: none; color: var(--wrong); font-weight: 600; text-decoration:
 .events li + li { border-top: 1px solid var(--line); }
 .events li.left-out { padding: 0.4rem 0.9rem; text-align: center; }
 .event {
-  display: grid; grid-template-columns: 4.2rem 10.5rem 1fr; gap: 0.75rem; width: 100%; padding: 0.42rem 0.9rem;
+  display: grid; grid-template-columns: 5.6rem 9.8rem 1fr; gap: 0.75rem; width: 100%; padding: 0.42rem 0.9rem;
   border: 0; background: none; color: inherit; font: inherit; font-size: 0.86rem; text-align: left;
 }
 button.event { cursor: pointer; }
@@ -93,8 +93,9 @@ footer { margin-top: 4rem; color: var(--soft); font-size: 0.84rem; }
   .lanes { padding: 0.7rem 0.75rem; }
   .lane { grid-template-columns: 5.4rem 1fr 2.9rem; gap: 0.5rem; }
   .events { display: block; }
-  .event { grid-template-columns: 3rem 1fr; gap: 0 0.6rem; min-height: 2.75rem; }
+  .event { grid-template-columns: 3.4rem 1fr; gap: 0 0.6rem; min-height: 2.75rem; }
   .event .what { grid-column: 2; }
+  button.event { scroll-margin: 1rem 0 44vh; }
   .inspector { top: auto; bottom: 0.5rem; max-height: 40vh; margin-top: 0.75rem; box-shadow: 0 -2px 18px rgb(0 0 0 / 0.18); }
   .inspector.idle { position: static; box-shadow: none; }
 }
@@ -127,8 +128,14 @@ for (const section of document.querySelectorAll("section")) {
     }
   };
   buttons.forEach((button, index) => {
-    button.addEventListener("pointerenter", () => show(index));
-    button.addEventListener("focus", () => show(index));
+    // Not when it is entered: that happens too when the page moves under the pointer.
+    button.addEventListener("pointermove", () => show(index));
+    button.addEventListener("click", () => show(index));
+    button.addEventListener("focus", () => {
+      show(index);
+      // Where the JSON lies over the end of the window, the event is not to lie under it.
+      button.scrollIntoView({ block: "nearest" });
+    });
     button.addEventListener("keydown", (event) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (!step || !buttons[index + step]) return;
