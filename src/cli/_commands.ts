@@ -3,7 +3,9 @@ import { check } from "./_check.ts";
 import type { CliIo, ExitCode } from "./_cli_io.ts";
 import { convert } from "./_convert.ts";
 import { explain } from "./_explain.ts";
+import { minimize } from "./_minimize_command.ts";
 import { replay } from "./_replay.ts";
+import { show } from "./_show.ts";
 import { PROVIDER_WIRES } from "./_wires.ts";
 
 /** A command of the command line. */
@@ -65,6 +67,48 @@ A response that failed, and says so in a well-formed stream, is not wrong.`,
 Options:
   --json          the same for machines, with the streams whole`,
     run: explain,
+  },
+  show: {
+    summary: "draw a stream: a lane a block over time, in the terminal or as a page",
+    usage: "[options] [FILE | -]",
+    options: {
+      from: { type: "string" },
+      stream: { type: "string" },
+      html: { type: "string" },
+    },
+    help:
+      `Time is that of the recording, where its events have one (see convert --times) or its wire says
+when it was sent; on a pipe, it is when an event came.
+
+Options:
+${FROM}
+  --stream N      only the Nth stream, from 1
+  --html FILE     write a page of it all instead, which needs nothing but a browser
+
+Exit code: 0, 1 if a stream is wrong, 2 if it could not be read.`,
+    run: show,
+  },
+  minimize: {
+    summary: "shrink a stream to the smallest that still breaks the same rule",
+    usage: "[options] [FILE | -]",
+    options: {
+      from: { type: "string" },
+      to: { type: "string" },
+      stream: { type: "string" },
+      "keep-text": { type: "boolean" },
+    },
+    help:
+      `What comes out can be attached to a public report: every text is replaced by a neutral one of the
+same length and shape. It is checked on the way out to fail as the whole stream did.
+
+Options:
+${FROM}
+  --stream N      the Nth stream, from 1; without it, the first that breaks a rule
+  --to FORMAT     ndjson (one event a line) or sse (server-sent events)
+  --keep-text     leave the texts as they are
+
+Exit code: 0 if a stream was shrunk, 2 if there is none that breaks a rule.`,
+    run: minimize,
   },
   convert: {
     summary: "write the events of a recording, whatever wire it is of",

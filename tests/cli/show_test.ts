@@ -1,0 +1,90 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { PROVIDER_WIRES } from "../../src/cli/_wires.ts";
+import { bytesOf, readCases } from "../adapters/_bodies.ts";
+import { readRecordings } from "../adapters/_recordings.ts";
+import { runCli, runProcess, withFiles } from "./_cli.ts";
+import { HEALTHY, ndjson, without } from "./_streams.ts";
+
+const BOTH = ndjson([...HEALTHY, ...without(HEALTHY, 9)]);
+
+Deno.test("show draws every stream, or the one that is asked for", async () => {
+  const run = async (...args: string[]) => await runCli(["show", ...args, "-"], { stdin: [BOTH] });
+  const [one, two, all] = [await run("--stream", "1"), await run("--stream=2"), await run()];
+  assertEquals([one.code, two.code, all.code], [0, 1, 1]);
+  assertEquals(all.stdout, `${one.stdout}\n${two.stdout}`);
+  assert(!one.stdout.includes("content_mismatch") && two.stdout.includes("content_mismatch"));
+  assertEquals(await run("--stream", "3"), {
+    code: 2,
+    stdout: "",
+    stderr: "stream-validator: standard input: it has 2 streams, none is 3\n",
+  });
+});
+
+Deno.test("show draws every recording and every case within its width", async () => {
+  for (const wire of ["unified", ...Object.keys(PROVIDER_WIRES)]) {
+    const bodies = [
+      ...wire === "unified" ? [] : readRecordings(wire).map(({ body }) => body),
+      ...readCases(wire).map(bytesOf),
+    ];
+    const from = wire === "unified" ? "events" : wire;
+    for (const body of bodies) {
+      const { stdout, stderr } = await runCli(["show", "--from", from, "-"], {
+        stdin: [body],
+        isTerminal: true,
+        columns: 60,
+      });
+      assertEquals(stderr, "");
+      assert(stdout.length > 0 && stdout.endsWith("\n"));
+      assert(!stdout.includes("\x1b"));
+    }
+  }
+});
+
+Deno.test("show takes the times of a recording, and those of a pipe", async () => {
+  const timed = HEALTHY.map((event, index) => ({ ...event, time: index * 1_000 }));
+  const recorded = await runCli(["show", "-"], { stdin: [ndjson(timed)] });
+  let now = 0;
+  async function* pipe() {
+    for (const event of HEALTHY) {
+      yield ndjson([event]);
+      now += 1_000;
+    }
+  }
+  const live = await runCli(["show", "-"], { stdin: pipe(), now: () => now });
+  assertEquals(live.stdout, recorded.stdout);
+  assertStringIncludes(live.stdout, "18");
+});
+
+Deno.test("show --html writes a page of all streams", async () => {
+  await withFiles({ "a.ndjson": BOTH }, async (folder) => {
+    const { code, stdout, stderr } = await runCli(
+      ["show", "--html", `${folder}/a.html`, `${folder}/a.ndjson`],
+    );
+    assertEquals([code, stdout, stderr], [1, "", `${folder}/a.html: 2 streams\n`]);
+    const page = await Deno.readTextFile(`${folder}/a.html`);
+    assert(/^<!doctype html>/i.test(page));
+    assertStringIncludes(page, "content_mismatch");
+    const failed = await runCli(["show", "--html", `${folder}/no/a.html`, `${folder}/a.ndjson`]);
+    assertEquals(failed.code, 2);
+    assertStringIncludes(failed.stderr, "no/a.html: it cannot be written: ");
+  });
+});
+
+Deno.test("show --html leaves out what nobody would look for", async () => {
+  const many = ndjson(
+    Array.from({ length: 120 }, () => HEALTHY.slice(0, 1).concat(HEALTHY.slice(-1)))
+      .flat(),
+  );
+  await withFiles({}, async (folder) => {
+    const { stderr } = await runCli(["show", "--html", `${folder}/a.html`, "-"], { stdin: [many] });
+    assertEquals(stderr, `${folder}/a.html: 100 streams; 20 more are left out\n`);
+  });
+});
+
+Deno.test("show as a process draws, and ends with 2 for what is no recording", async () => {
+  const { code, stdout } = await runProcess(["show", "-"], BOTH);
+  assertEquals(code, 1);
+  assertStringIncludes(stdout, "content_mismatch");
+  const none = await runProcess(["show", "-"], "prose\n");
+  assertEquals([none.code, none.stdout], [2, ""]);
+});
