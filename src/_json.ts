@@ -223,7 +223,7 @@ export function firstDifference(
           if (key !== undefined) {
             return differenceOf(
               pathOf(root, frames, key),
-              memberOf(source, key),
+              hasKey(source, key) ? memberOf(source, key) : undefined,
               hasKey(other, key) ? memberOf(other, key) : undefined,
             );
           }

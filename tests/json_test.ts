@@ -48,6 +48,15 @@ Deno.test("sameJson and firstDifference tell when two values are the same JSON",
   assert(!sameJson({ a: [] }, { a: [] }, 1));
 });
 
+Deno.test("firstDifference does not take what every object has for a key that is there", () => {
+  for (const key of ["constructor", "toString"]) {
+    const object = { [key]: 1 };
+    const [more, less] = [firstDifference("v", {}, object), firstDifference("v", object, {})];
+    assertEquals(more, { path: `v.${key}`, expected: "undefined", received: "1" });
+    assertEquals(less, { path: `v.${key}`, expected: "1", received: "undefined" });
+  }
+});
+
 Deno.test("sameJson is not sure of anything when the built-in prototypes have enumerable keys", () => {
   const expected = JSON.parse('{"foo":1}');
   try {
