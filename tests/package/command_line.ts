@@ -75,6 +75,16 @@ check("a rule to be explained", explained.stdout.startsWith("truncated\n"));
 const converted = await run(EVENTS.join(""), "convert", "--to", "sse", "-");
 check("events to be converted", converted.stdout.startsWith("event: start\nid: 0\ndata: {"));
 
+const shown = await run(EVENTS.join(""), "show", "-");
+check("a stream to be drawn", shown.code === 0 && shown.stdout.includes("well-formed"));
+
+const minimized = await run(EVENTS.filter((_, index) => index !== 2).join(""), "minimize", "-");
+check(
+  "a stream to be shrunk",
+  minimized.code === 0 && minimized.stdout.split("\n").length === 4 &&
+    minimized.stderr.includes("still content_mismatch"),
+);
+
 const live = start("check", "-");
 live.child.stdin.write(EVENTS.join(""));
 while (!live.output.stdout.includes("✓")) await new Promise((resolve) => setTimeout(resolve, 20));
