@@ -253,7 +253,9 @@ export class RecordingReader {
   /** Tells the verdict that is known so far: nobody may wait for bytes that do not come. */
   settle(): void {
     const current = this.#current;
-    if (current?.terminal && !current.isSettled) this.#summarise(current);
+    if (!current || current.isSettled) return;
+    const isKnown = current.terminal || (current.isWrong && !this.#options.isEvery);
+    if (isKnown) this.#summarise(current);
   }
 
   get #sink(): (data: string, frame: FramePosition) => void {

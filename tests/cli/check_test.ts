@@ -524,6 +524,30 @@ Deno.test("check gives each verdict as soon as it is known on a pipe that stays 
   assertEquals(seen[29], "      more      stream-validator explain content_mismatch");
 });
 
+Deno.test("check --json gives each verdict as soon as it is known, too", async () => {
+  const events = [...LOST.slice(0, -1), ...HEALTHY];
+  const seen: number[] = [];
+  let output = "";
+  async function* pipe() {
+    for (const event of events) {
+      yield ndjson([event]);
+      seen.push(output.split("\n").length - 1);
+    }
+  }
+  const run = await runCli(["check", "--json", "-"], {
+    stdin: pipe(),
+    onOutput: (text) => output += text,
+  });
+  assertEquals(seen[9], 0);
+  assertEquals(seen[10], 1);
+  assertEquals(seen[events.length - 2], 1);
+  assertEquals(seen[events.length - 1], 2);
+  assertEquals(
+    objectsIn(run).map(({ stream, verdict }) => [stream, verdict]),
+    [[1, "wrong"], [2, "ok"]],
+  );
+});
+
 Deno.test("check takes a verdict back when more comes after the end", async () => {
   const chunks = [ndjson(HEALTHY), ndjson([HEALTHY[1]]), ndjson(HEALTHY)];
   const { code, stdout } = await runCli(["check", "--json", "-"], { stdin: chunks });
