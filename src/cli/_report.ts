@@ -1,5 +1,6 @@
 import { clip } from "../_quote.ts";
 import type { LoggedDelta } from "./_delta_log.ts";
+import { cutToWidth } from "./_display_width.ts";
 import type { Fault } from "./_recording_reader.ts";
 import { RULES } from "./_rules.ts";
 import { count, countOf, printable, quoteText, type Style } from "./_text.ts";
@@ -132,7 +133,7 @@ function writeAround(
     const places = `line ${count(line).padStart(lineWidth)}  ` +
       (hasIndex ? `event ${index.padStart(indexWidth)}  ` : "");
     const whole = `${mark} ${places}${text}`;
-    const shown = whole.length > columns ? `${whole.slice(0, columns - 1)}…` : whole;
+    const shown = cutToWidth(whole, columns);
     return mark === "▶" ? style.red(shown) : mark === "?" ? style.yellow(shown) : shown;
   });
 }

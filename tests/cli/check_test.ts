@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { displayWidth } from "../../src/cli/_display_width.ts";
 import { PROVIDER_WIRES } from "../../src/cli/_wires.ts";
 import { bytesOf, readCases } from "../adapters/_bodies.ts";
 import { readRecordings } from "../adapters/_recordings.ts";
@@ -588,6 +589,18 @@ Deno.test("check fits its report to the terminal", async () => {
     const window = stdout.split("\n").filter((line) => /^ +▶? +line/.test(line));
     assert(window.length > 4 && window.every((line) => line.length <= 50), stdout);
   });
+});
+
+Deno.test("check fits wide characters to the terminal too", async () => {
+  const events = eventsOf([{ type: "text", text: "潮は満ちる".repeat(8) }], 40);
+  const { stdout } = await runCli(["check", "-"], {
+    stdin: [ndjson(events.slice(0, 3)), ndjson([null])],
+    isTerminal: true,
+    columns: 60,
+  });
+  const [line = ""] = stdout.split("\n").filter((line) => line.includes("text_delta"));
+  assertStringIncludes(line, "潮");
+  assert(displayWidth(line) <= 60, line);
 });
 
 Deno.test("check colours for a terminal alone", async () => {
