@@ -1,15 +1,18 @@
 /**
  * Opens the pages of a folder in Chromium, in both colour schemes and at two widths, and holds them
- * to what a page promises. Runs under Node, where `test_page.ts` installed the driver.
+ * to what a page promises. For Node, where puppeteer is at home.
  *
- * node _open_pages.mjs DRIVER CHROMIUM FOLDER [SCREENSHOTS]
+ * node _open_pages.mjs PACKAGES CHROMIUM FOLDER [SCREENSHOTS]
  */
 
 import { readdir } from "node:fs/promises";
+import { createRequire } from "node:module";
+import process from "node:process";
 import { pathToFileURL } from "node:url";
 
-const [driver, executablePath, folder, screenshots] = process.argv.slice(2);
-const { chromium } = (await import(pathToFileURL(driver).href)).default;
+const [packages, executablePath, folder, screenshots] = process.argv.slice(2);
+const resolved = createRequire(`${packages}/package.json`).resolve("puppeteer-core");
+const { default: puppeteer } = await import(pathToFileURL(resolved).href);
 
 /** The least contrast of a text with what is behind it that is easily read. */
 const LEAST_CONTRAST = 4.5;
@@ -58,53 +61,63 @@ function look() {
   };
 }
 
+/** The text of the first element of a kind, and of the JSON that is shown beside it. */
+const textOf = (page, selector) => page.$eval(selector, ({ textContent }) => textContent);
+const JSON_SHOWN = "section:has(button.event) .inspector pre";
+
 /** Uses a page as a person does; gives back what is not as it should be. */
 async function use(page, failures) {
   const expect = (holds, what) => {
     if (!holds) failures.push(what);
   };
-  const first = page.locator("button.event").first();
-  const json = page.locator("section:has(button.event) .inspector pre").first();
+  const section = await page.$("section:has(button.event)");
+  const [first, second] = await section.$$("button.event");
   await first.focus();
-  const focused = await json.textContent();
+  const focused = await textOf(page, JSON_SHOWN);
   expect(focused.trim() !== "", "the focus shows no JSON");
-  if (await page.locator("section:has(button.event)").first().locator("button.event").count() > 1) {
+  if (second) {
     await page.keyboard.press("ArrowDown");
-    const next = page.locator("button.event").nth(1);
-    expect(await next.evaluate((row) => row === document.activeElement), "ArrowDown moves nothing");
-    expect(await json.textContent() !== focused, "the next event shows the same JSON");
+    const hasMoved = await second.evaluate((row) => row === document.activeElement);
+    expect(hasMoved, "ArrowDown moves nothing");
+    expect(await textOf(page, JSON_SHOWN) !== focused, "the next event shows the same JSON");
     await first.hover();
-    expect(await json.textContent() === focused, "pointing at an event does not show its JSON");
+    expect(await textOf(page, JSON_SHOWN) === focused, "pointing at an event shows another one");
   }
-  const lane = page.locator("svg[data-lane='0']").first();
-  if (await lane.count() > 0) {
+  const lane = await page.$("svg[data-lane='0']");
+  if (lane) {
     await lane.hover();
-    const shown = await json.textContent();
+    const shown = await textOf(page, JSON_SHOWN);
     expect(/_(start|delta|end)"/.test(shown), `pointing at a lane shows ${shown.slice(0, 80)}`);
   }
-  const wrong = page.locator("button.event.wrong").first();
-  if (await wrong.count() > 0) {
-    await wrong.focus();
-    const own = await wrong.locator(".type").textContent();
-    const shown = await page.locator("section:has(.event.wrong) .inspector pre").first()
-      .textContent();
-    const type = own.replace("✗ ", "");
-    if (/^\w+$/.test(type)) expect(shown.includes(`"${type}"`), "the focus shows another event");
-    const box = await wrong.boundingBox();
-    expect(box && box.height > 20 && box.width > 200, "the offending event is not to be seen");
-    const isCovered = await wrong.evaluate((row) => {
-      const { left, width, top, height } = row.getBoundingClientRect();
-      return !row.contains(document.elementFromPoint(left + width / 2, top + height / 2));
-    });
-    expect(!isCovered, "something lies over the offending event that has the focus");
-    const back = await wrong.evaluate((row) => getComputedStyle(row).backgroundColor);
-    const other = await page.locator(".events").first().locator("button.event:not(.wrong)").first()
-      .evaluate((row) => getComputedStyle(row).backgroundColor).catch(() => undefined);
-    expect(back !== other, "the offending event looks like the others");
+  const wrong = await page.$("button.event.wrong");
+  if (!wrong) return;
+  await wrong.focus();
+  const seen = await wrong.evaluate((row) => {
+    const { left, width, top, height } = row.getBoundingClientRect();
+    const other = row.closest("ol").querySelector("button.event:not(.wrong)");
+    return {
+      isLarge: width > 200 && height > 20,
+      isCovered: !row.contains(document.elementFromPoint(left + width / 2, top + height / 2)),
+      isAlike: other && getComputedStyle(other).backgroundColor ===
+          getComputedStyle(row).backgroundColor,
+      type: row.querySelector(".type").textContent.replace("✗ ", ""),
+      json: row.closest("section").querySelector(".inspector pre").textContent,
+    };
+  });
+  expect(seen.isLarge, "the offending event is not to be seen");
+  expect(!seen.isCovered, "something lies over the offending event that has the focus");
+  expect(!seen.isAlike, "the offending event looks like the others");
+  if (/^\w+$/.test(seen.type)) {
+    expect(seen.json.includes(`"${seen.type}"`), "the focus shows another event");
   }
 }
 
-const browser = await chromium.launch({ executablePath, chromiumSandbox: false });
+const browser = await puppeteer.launch({
+  executablePath,
+  headless: true,
+  // The sandbox is none for root, and the pages are ours.
+  args: ["--no-sandbox"],
+});
 const names = (await readdir(folder)).filter((name) => name.endsWith(".html")).sort();
 let passed = 0;
 let failed = 0;
@@ -113,11 +126,16 @@ for (const name of names) {
   for (const colorScheme of ["light", "dark"]) {
     for (const width of [1280, 375]) {
       const failures = [];
-      const page = await browser.newPage({ colorScheme, viewport: { width, height: 800 } });
+      const page = await browser.newPage();
+      await page.setViewport({ width, height: 800 });
+      await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: colorScheme }]);
       page.setDefaultTimeout(PATIENCE);
       page.on("console", (line) => failures.push(`console: ${line.text()}`));
       page.on("pageerror", ({ message }) => failures.push(`error: ${message}`));
-      page.on("dialog", (dialog) => failures.push(`dialog: ${dialog.message()}`));
+      page.on("dialog", (dialog) => {
+        failures.push(`dialog: ${dialog.message()}`);
+        dialog.dismiss();
+      });
       const url = pathToFileURL(`${folder}/${name}`).href;
       page.on("request", (request) => {
         if (request.url() !== url) failures.push(`request: ${request.url()}`);
