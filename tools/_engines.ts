@@ -148,8 +148,22 @@ export async function tableOfEngines(): Promise<string> {
       // It was not there, or not as it should be.
     }
   }
-  const lines = rows.map(({ name, version, checks, note }) =>
-    `| ${name} | ${version} | ${checks.toLocaleString("en")} | ${note} |`
+  const cells = [
+    ["engine", "version", "checks", "note"],
+    ...rows.map(({ name, version, checks, note }) => [
+      name,
+      version,
+      checks.toLocaleString("en"),
+      note,
+    ]),
+  ];
+  // As the formatter wants it.
+  const widths = [0, 1, 2, 3].map((column) =>
+    Math.max(...cells.map((row) => row[column]?.length ?? 0))
   );
-  return ["| engine | version | checks | note |", "| --- | --- | --- | --- |", ...lines].join("\n");
+  const [head, ...lines] = cells.map((row) =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`
+  );
+  const rule = `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`;
+  return [head, rule, ...lines].join("\n");
 }

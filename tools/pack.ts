@@ -5,6 +5,8 @@
  * @module
  */
 
+import { runOrThrow } from "./_process.ts";
+
 /** Where the tarball goes. */
 const DESTINATION = "dist";
 
@@ -18,26 +20,23 @@ const ADDITIONS = {
   engines: { node: ">=20" },
 };
 
-async function run(command: string, args: string[]): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(command, { args, stdin: "null" })
-    .output();
-  if (!success) {
-    throw new Error(`${command} ${args.join(" ")} failed: ${new TextDecoder().decode(stderr)}`);
-  }
-  return new TextDecoder().decode(stdout);
-}
-
 const scratch = await Deno.makeTempDir();
 try {
   const tarball = `${scratch}/package.tgz`;
-  await run(Deno.execPath(), ["pack", "--allow-dirty", "--output", tarball]);
-  await run("tar", ["-xzf", tarball, "-C", scratch]);
+  await runOrThrow(Deno.execPath(), ["pack", "--allow-dirty", "--output", tarball]);
+  await runOrThrow("tar", ["-xzf", tarball, "-C", scratch]);
   const manifest = `${scratch}/package/package.json`;
   const packed = JSON.parse(await Deno.readTextFile(manifest));
   await Deno.writeTextFile(manifest, JSON.stringify({ ...packed, ...ADDITIONS }, null, 2) + "\n");
   await Deno.mkdir(DESTINATION, { recursive: true });
   const [{ filename }] = JSON.parse(
-    await run("npm", ["pack", `${scratch}/package`, "--pack-destination", DESTINATION, "--json"]),
+    await runOrThrow("npm", [
+      "pack",
+      `${scratch}/package`,
+      "--pack-destination",
+      DESTINATION,
+      "--json",
+    ]),
   );
   console.log(`${DESTINATION}/${filename}`);
 } finally {
