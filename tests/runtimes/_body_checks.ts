@@ -172,7 +172,7 @@ export function* bodyChecks(server: string): Generator<Check> {
         const cut = lengthOf(format, 6);
         const request = { source: format, cut, ending: "hold" } as const;
         const url = `${urlOf(server, request)}&silent`;
-        const stream = readStreamEvents(fetch(url), { idleTimeout: 200 });
+        const stream = readStreamEvents(fetch(url), { idleTimeout: 500 });
         let count = 0;
         let error: unknown;
         try {
