@@ -1,5 +1,6 @@
 import { DeltaText } from "../_delta_text.ts";
-import { copyJson, firstDifference, isPlainObject, isRecord, kindOf } from "../_json.ts";
+import { isRecord } from "../_is_record.ts";
+import { copyJson, firstDifference, isPlainObject, kindOf } from "../_json.ts";
 import { quote } from "../_quote.ts";
 import type { JsonObject, JsonValue, ProviderReplay, SuccessfulStopReason } from "../types.ts";
 import {

@@ -1,4 +1,5 @@
-import { copyJson, isPlainObject, isRecord } from "../_json.ts";
+import { isRecord } from "../_is_record.ts";
+import { copyJson, isPlainObject } from "../_json.ts";
 import { quote } from "../_quote.ts";
 import type { JsonValue, ProviderReplay, SuccessfulStopReason } from "../types.ts";
 import {

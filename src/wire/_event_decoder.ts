@@ -1,4 +1,5 @@
-import { isRecord, kindOf } from "../_json.ts";
+import { isRecord } from "../_is_record.ts";
+import { kindOf } from "../_json.ts";
 import type { StreamEvent } from "../types.ts";
 import {
   createFrameParser,
