@@ -188,18 +188,20 @@ export class BlockSerializer {
   /** Takes what is known of a tool call; what was known before stays. */
   identify(handle: SerializedBlock, id: string | undefined, name: string | undefined): void {
     const block = handle as Block;
-    block.id ??= id || undefined;
-    block.name ??= name || undefined;
+    block.id ??= id == null ? undefined : stringOf(id, "the id of a tool call") || undefined;
+    block.name ??= name == null
+      ? undefined
+      : stringOf(name, "the name of a tool call") || undefined;
     this.#advance();
   }
 
   /**
    * Takes more of a block's text; an empty piece says nothing.
    *
-   * @throws {AdapterError} The block was closed, or it is more than a limit.
+   * @throws {AdapterError} It is no string, the block was closed, or it is more than a limit.
    */
   append(handle: SerializedBlock, text: string): void {
-    if (text === "" || this.isFinished) return;
+    if (stringOf(text, "the text of a block") === "" || this.isFinished) return;
     const block = handle as Block;
     if (block.isClosed) {
       throw new AdapterError("wire_order", "Expected nothing more for a block after its end");
@@ -552,4 +554,16 @@ function readLimits(limits: AdapterLimits): Required<AdapterLimits> {
     argumentsDepth: read("argumentsDepth"),
     waitingLength: read("waitingLength"),
   };
+}
+
+/**
+ * A value that its type calls a string, as a check: an adapter of one's own hands on what a wire
+ * said, and a wire says anything.
+ */
+function stringOf(value: string, what: string): string {
+  if (typeof value === "string") return value;
+  throw new AdapterError(
+    "malformed_frame",
+    `Expected ${what} to be a string, received ${kindOf(value)}`,
+  );
 }

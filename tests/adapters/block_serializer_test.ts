@@ -563,3 +563,23 @@ Deno.test("BlockSerializer makes a legal stream whatever is called", () => {
     { numRuns: 5_000 },
   );
 });
+
+Deno.test("BlockSerializer refuses an id, a name and a text that are no strings", () => {
+  for (const value of [5, true, ["f"], { length: 1 }]) {
+    const wrong = value as unknown as string;
+    const steps: [string, Step][] = [
+      ["the id of a tool call", (blocks) => blocks.identify(blocks.open("tool_call"), wrong, "f")],
+      [
+        "the name of a tool call",
+        (blocks) => blocks.identify(blocks.open("tool_call"), "a", wrong),
+      ],
+      ["the text of a block", (blocks) => blocks.append(blocks.open("text"), wrong)],
+    ];
+    for (const [what, step] of steps) {
+      const last = run([step]).at(-1);
+      assert(last?.type === "error", what);
+      assertEquals(last.message.errorCode, "malformed_frame");
+      assert(last.message.errorMessage.startsWith(`Expected ${what} to be a string, received `));
+    }
+  }
+});
