@@ -274,8 +274,8 @@ class AnthropicMessagesAdapter extends WireAdapter {
     const kinds = DELTA_KINDS.get(delta.type);
     if (kinds && !kinds.includes(block.kind)) {
       throw wireOrder(
-        `Expected a delta for a block of type ${quote(String(block.fields.type))}, received ${
-          quote(String(delta.type))
+        `Expected a delta for a block of type ${nameOf(block.fields.type)}, received ${
+          nameOf(delta.type)
         }`,
       );
     }
@@ -359,7 +359,7 @@ class AnthropicMessagesAdapter extends WireAdapter {
         const { name } = cut.fields;
         throw new AdapterError(
           "output_limit",
-          `The output limit cut the call of tool ${quote(String(name))}`,
+          `The output limit cut the call of tool ${nameOf(name)}`,
         );
       }
     } else {
@@ -368,7 +368,7 @@ class AnthropicMessagesAdapter extends WireAdapter {
     for (const block of this.#open) {
       if (block.kind === "other" && reason !== "length") {
         throw wireOrder(
-          `Expected the content_block_stop of a block of type ${quote(String(block.fields.type))}`,
+          `Expected the content_block_stop of a block of type ${nameOf(block.fields.type)}`,
         );
       }
       // Of text nothing is missing but the word that it ends.
@@ -441,9 +441,7 @@ class AnthropicMessagesAdapter extends WireAdapter {
     for (const block of doubtful) {
       if (block.kind === "other") {
         throw malformed(
-          `Expected the input of a block of type ${
-            quote(String(block.fields.type))
-          } to be valid JSON`,
+          `Expected the input of a block of type ${nameOf(block.fields.type)} to be valid JSON`,
         );
       }
       this.#closeCall(block, false);
@@ -572,6 +570,11 @@ function replayOf(block: WireBlock): unknown[] {
   }
 }
 
+/** What the wire calls something, which is to be a string and may be any JSON. */
+function nameOf(value: unknown): string {
+  return typeof value === "string" ? quote(value) : kindOf(value);
+}
+
 function malformed(message: string): AdapterError {
   return new AdapterError("malformed_frame", message);
 }
@@ -632,7 +635,7 @@ function readInput({ input, name }: Fields): JsonObject | undefined {
   if (!isPlainObject(input)) {
     throw new AdapterError(
       "invalid_tool_arguments",
-      `Expected the arguments of tool ${quote(String(name))} to be a JSON object, received ${
+      `Expected the arguments of tool ${nameOf(name)} to be a JSON object, received ${
         kindOf(input)
       }`,
     );

@@ -767,3 +767,25 @@ Deno.test("AnthropicMessagesAdapter emits arguments as they come", () => {
     },
   ]);
 });
+
+Deno.test("AnthropicMessagesAdapter says what it got when a name or type is no string", () => {
+  const type = { toString: 1 };
+  const message = messageOf(create(), [
+    START,
+    { type: "content_block_start", index: 0, content_block: { type, input: {} } },
+    {
+      type: "content_block_delta",
+      index: 0,
+      delta: { type: "input_json_delta", partial_json: "x" },
+    },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "end_turn" } },
+    { type: "message_stop" },
+  ]);
+
+  assert(message.stopReason === "error");
+  assertEquals(
+    message.errorMessage,
+    "Expected the input of a block of type an object to be valid JSON",
+  );
+});
