@@ -1,47 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { createAnthropicMessagesAdapter } from "../../src/adapters/anthropic_messages.ts";
-import { assertCut, assertVerdict, bytesOf, cutAt, outcomeOf, readCases } from "./_bodies.ts";
+import { outcomeOf } from "./_bodies.ts";
+import { testCases } from "./_case_suite.ts";
 import { eventsOf, messageOf } from "./_payloads.ts";
 import { readRecordings } from "./_recordings.ts";
 
-const CASES = readCases("anthropic");
-
 const create = () => createAnthropicMessagesAdapter({ now: () => 0, createId: () => "made_up" });
 
-Deno.test("anthropic cases are all there", () => {
-  assertEquals(CASES.length, 19);
-});
-
-for (const wireCase of CASES) {
-  Deno.test(`AnthropicMessagesAdapter gives the verdict of the case ${wireCase.id}`, () => {
-    const body = bytesOf(wireCase);
-
-    const outcome = outcomeOf(create(), [body]);
-
-    assertVerdict(wireCase, outcome);
-    if (wireCase.splits) assertEquals(outcomeOf(create(), cutAt(body, wireCase.splits)), outcome);
-    const bytes = cutAt(body, [...body.keys()].slice(1));
-    assertEquals(outcomeOf(create(), bytes), outcome);
-    for (let at = 1; at < body.length; at++) {
-      assertEquals(outcomeOf(create(), cutAt(body, [at])), outcome);
-    }
-  });
-}
-
-const BODIES = [
-  ...CASES.map((wireCase) => ({ name: `the case ${wireCase.id}`, body: bytesOf(wireCase) })),
-  ...readRecordings("anthropic").map(({ name, body }) => ({ name: `recording ${name}`, body })),
-];
-
-for (const { name, body } of BODIES) {
-  Deno.test(`AnthropicMessagesAdapter never takes a part of ${name} for the whole`, () => {
-    const whole = outcomeOf(create(), [body]);
-
-    for (let at = 0; at < body.length; at++) {
-      assertCut(outcomeOf(create(), [body.subarray(0, at)]), whole);
-    }
-  });
-}
+testCases({ name: "AnthropicMessagesAdapter", wire: "anthropic", create, count: 19 });
 
 const START = {
   type: "message_start",

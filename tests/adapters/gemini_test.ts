@@ -2,19 +2,9 @@ import { assert, assertEquals } from "@std/assert";
 import type { StreamEvent } from "../../mod.ts";
 import type { Adapter } from "../../src/adapters/_adapter.ts";
 import { createGeminiAdapter } from "../../src/adapters/gemini.ts";
-import {
-  assertCut,
-  assertVerdict,
-  bytesOf,
-  cutAt,
-  outcomeOf,
-  readCases,
-  type WireCase,
-} from "./_bodies.ts";
+import { bytesOf, outcomeOf, type WireCase } from "./_bodies.ts";
+import { testCases } from "./_case_suite.ts";
 import { eventsOf, messageOf } from "./_payloads.ts";
-import { readRecordings } from "./_recordings.ts";
-
-const CASES = readCases("gemini");
 
 /** An adapter whose messages are the same each time. */
 function create(): Adapter {
@@ -22,43 +12,13 @@ function create(): Adapter {
   return createGeminiAdapter({ now: () => 0, createId: () => `made_up${++made}` });
 }
 
-Deno.test("gemini cases are all there", () => {
-  assertEquals(CASES.length, 7);
+const CASES = testCases({
+  name: "GeminiAdapter",
+  wire: "gemini",
+  create,
+  count: 7,
+  cutToWhole: ["gm-leading-stop"],
 });
-
-for (const wireCase of CASES) {
-  Deno.test(`GeminiAdapter gives the verdict of the case ${wireCase.id}`, () => {
-    const body = bytesOf(wireCase);
-
-    const outcome = outcomeOf(create(), [body]);
-
-    assertVerdict(wireCase, outcome);
-    if (wireCase.splits) assertEquals(outcomeOf(create(), cutAt(body, wireCase.splits)), outcome);
-    const bytes = cutAt(body, [...body.keys()].slice(1));
-    assertEquals(outcomeOf(create(), bytes), outcome);
-    for (let at = 1; at < body.length; at++) {
-      assertEquals(outcomeOf(create(), cutAt(body, [at])), outcome);
-    }
-  });
-}
-
-const BODIES = [
-  ...CASES.map((wireCase) => ({ name: `the case ${wireCase.id}`, body: bytesOf(wireCase) })),
-  ...readRecordings("gemini").map(({ name, body }) => ({ name: `recording ${name}`, body })),
-];
-
-/** A body that a cut can turn into another whole one; what is held of it is said below. */
-const CUT_TO_WHOLE = "the case gm-leading-stop";
-
-for (const { name, body } of BODIES.filter(({ name }) => name !== CUT_TO_WHOLE)) {
-  Deno.test(`GeminiAdapter never takes a part of ${name} for the whole`, () => {
-    const whole = outcomeOf(create(), [body]);
-
-    for (let at = 0; at < body.length; at++) {
-      assertCut(outcomeOf(create(), [body.subarray(0, at)]), whole);
-    }
-  });
-}
 
 // The wire has said STOP, and has no other end than that of the body.
 Deno.test("GeminiAdapter keeps what came when a body that stops in its first chunk is cut", () => {

@@ -2,19 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import type { StreamEvent } from "../../mod.ts";
 import type { Adapter } from "../../src/adapters/_adapter.ts";
 import { createOllamaChatAdapter } from "../../src/adapters/ollama_chat.ts";
-import {
-  assertCut,
-  assertVerdict,
-  bytesOf,
-  cutAt,
-  type Outcome,
-  outcomeOf,
-  readCases,
-} from "./_bodies.ts";
+import { type Outcome, outcomeOf } from "./_bodies.ts";
+import { testCases } from "./_case_suite.ts";
 import { eventsOf, messageOf } from "./_payloads.ts";
 import { readRecordings } from "./_recordings.ts";
-
-const CASES = readCases("ollama");
 
 /** An adapter whose messages are the same each time. */
 function create(): Adapter {
@@ -27,35 +18,7 @@ function outcome(chunks: Iterable<Uint8Array>): Outcome {
   return outcomeOf(create(), chunks, "ndjson");
 }
 
-Deno.test("ollama cases are all there", () => {
-  assertEquals(CASES.length, 4);
-});
-
-for (const wireCase of CASES) {
-  Deno.test(`OllamaChatAdapter gives the verdict of the case ${wireCase.id}`, () => {
-    const body = bytesOf(wireCase);
-
-    const whole = outcome([body]);
-
-    assertVerdict(wireCase, whole);
-    if (wireCase.splits) assertEquals(outcome(cutAt(body, wireCase.splits)), whole);
-    assertEquals(outcome(cutAt(body, [...body.keys()].slice(1))), whole);
-    for (let at = 1; at < body.length; at++) assertEquals(outcome(cutAt(body, [at])), whole);
-  });
-}
-
-const BODIES = [
-  ...CASES.map((wireCase) => ({ name: `the case ${wireCase.id}`, body: bytesOf(wireCase) })),
-  ...readRecordings("ollama").map(({ name, body }) => ({ name: `recording ${name}`, body })),
-];
-
-for (const { name, body } of BODIES) {
-  Deno.test(`OllamaChatAdapter never takes a part of ${name} for the whole`, () => {
-    const whole = outcome([body]);
-
-    for (let at = 0; at < body.length; at++) assertCut(outcome([body.subarray(0, at)]), whole);
-  });
-}
+testCases({ name: "OllamaChatAdapter", wire: "ollama", create, count: 4, format: "ndjson" });
 
 Deno.test("OllamaChatAdapter leaves think tags in the text", () => {
   const body = readRecordings("ollama").find(({ name }) => name === "think_tags")?.body;
