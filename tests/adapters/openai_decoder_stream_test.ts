@@ -1,38 +1,31 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { StreamEvent } from "../../mod.ts";
 import { createOpenAiChatAdapter } from "../../src/adapters/openai_chat.ts";
+import { createOpenAiResponsesAdapter } from "../../src/adapters/openai_responses.ts";
 import {
   OpenAiChatDecoderStream,
   OpenAiResponsesDecoderStream,
 } from "../../src/adapters/openai/mod.ts";
-import { decode } from "./_bodies.ts";
+import { OPTIONS, readAll, testDecoderStream } from "./_decoder_suite.ts";
 import { readRecordings } from "./_recordings.ts";
-
-const OPTIONS = { now: () => 0 };
 
 const FIRST = 'data: {"choices":[{"delta":{"content":"Hi"}}]}\n\n';
 const LAST = 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-async function readAll(stream: ReadableStream<StreamEvent>): Promise<StreamEvent[]> {
-  const events: StreamEvent[] = [];
-  const reader = stream.getReader();
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    events.push(next.value);
-  }
-  return events;
-}
+testDecoderStream({
+  name: "OpenAiChatDecoderStream",
+  wire: "openai-chat",
+  create: (options) => new OpenAiChatDecoderStream(options),
+  createAdapter: createOpenAiChatAdapter,
+});
 
-for (const { name, body } of readRecordings("openai-chat")) {
-  Deno.test(`OpenAiChatDecoderStream gives the events of ${name}`, async () => {
-    const response = new Response(new Uint8Array(body));
-    const stream = response.body?.pipeThrough(new OpenAiChatDecoderStream(OPTIONS));
-    assert(stream);
-
-    assertEquals(await readAll(stream), decode(createOpenAiChatAdapter(OPTIONS), [body]));
-  });
-}
+testDecoderStream({
+  name: "OpenAiResponsesDecoderStream",
+  wire: "openai-responses",
+  create: (options) => new OpenAiResponsesDecoderStream(options),
+  createAdapter: createOpenAiResponsesAdapter,
+});
 
 Deno.test("OpenAiResponsesDecoderStream says that a body was cut", async () => {
   const [recording] = readRecordings("openai-responses");
