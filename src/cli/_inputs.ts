@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import type { Dirent } from "node:fs";
 import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { CliIo } from "./_cli_io.ts";
@@ -91,6 +92,11 @@ export async function findInput(paths: readonly string[], io: CliIo): Promise<In
 async function* findRecordings(folder: string): AsyncGenerator<Input | UnreadableError> {
   let isEmpty = true;
   for await (const path of listFiles(folder)) {
+    if (path instanceof UnreadableError) {
+      isEmpty = false;
+      yield path;
+      continue;
+    }
     if (!RECORDING_NAMES.test(path)) continue;
     isEmpty = false;
     try {
@@ -107,8 +113,15 @@ async function* findRecordings(folder: string): AsyncGenerator<Input | Unreadabl
 }
 
 /** Lists the files of a folder and of those in it, by name; links are not followed. */
-async function* listFiles(folder: string): AsyncGenerator<string> {
-  const entries = await readdir(folder, { withFileTypes: true });
+async function* listFiles(folder: string): AsyncGenerator<string | UnreadableError> {
+  let entries: Dirent[];
+  try {
+    entries = await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    // What is beside it is read all the same.
+    yield unreadable(folder, error);
+    return;
+  }
   entries.sort((a, b) => a.name < b.name ? -1 : 1);
   for (const entry of entries) {
     const path = join(folder, entry.name);
