@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { UsageError } from "./_errors.ts";
+import { printable } from "./_text.ts";
 import { PROVIDER_WIRES } from "./_wires.ts";
 
 /** The options that a command takes, as `parseArgs` of `node:util` wants them. */
@@ -27,7 +28,7 @@ export function readArguments(args: readonly string[], options: CliOptions): Cli
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     // What follows the first sentence is advice for whoever calls parseArgs.
-    throw new UsageError(error.message.split(/\. (?=To )/)[0] as string);
+    throw new UsageError(printable(error.message.split(/\. (?=To )/)[0] as string));
   }
 }
 

@@ -5,7 +5,7 @@ import { UnreadableError, UsageError } from "./_errors.ts";
 import { findInput, nameOf } from "./_inputs.ts";
 import { Progress } from "./_progress.ts";
 import { type Fault, RecordingReader, type RecordingVisitor } from "./_recording_reader.ts";
-import { count } from "./_text.ts";
+import { count, countOf } from "./_text.ts";
 import { writeEvent } from "./_write_event.ts";
 
 /** Writes the events of a recording, whatever wire it is of. */
@@ -44,7 +44,7 @@ export async function convert(args: CliArguments, io: CliIo): Promise<ExitCode> 
   }
   if (stream !== undefined && stream > writer.streams) {
     throw new UnreadableError(
-      `${name}: it has ${count(writer.streams)} streams, none is ${stream}`,
+      `${name}: it has ${countOf(writer.streams, "stream")}, none is ${stream}`,
     );
   }
   return writer.isWrong ? 1 : 0;

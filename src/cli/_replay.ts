@@ -9,7 +9,7 @@ import { timeOf } from "./_collect_streams.ts";
 import { concat } from "./_concat.ts";
 import { detectWire } from "./_detect_wire.ts";
 import { UnreadableError, UsageError } from "./_errors.ts";
-import { findInput, nameOf } from "./_inputs.ts";
+import { findInput, type Input, nameOf } from "./_inputs.ts";
 import { count, countOf, printable } from "./_text.ts";
 import { PROVIDER_WIRES } from "./_wires.ts";
 
@@ -50,14 +50,27 @@ export async function replay(args: CliArguments, io: CliIo): Promise<ExitCode> {
   const speed = readNumber(args, "speed", { min: Number.MIN_VALUE, isWhole: false }) ?? 1;
   const interval = readNumber(args, "interval", { min: 0, isWhole: false }) ?? 0;
   const input = await findInput(args.positionals, io);
-  const chunks: Uint8Array[] = [];
-  for await (const bytes of input.chunks()) chunks.push(bytes.slice());
-  const body = concat(chunks);
+  // A pipe may stay open, and whoever interrupts does not wait for its end.
+  const body = await Promise.race([readWhole(input), whenAborted(io.signal)]);
+  if (body === undefined || io.signal.aborted) return 0;
   const name = nameOf(input);
   const format = formatOf(body, name);
   const pieces = cutForReplay(body, format, { chunk, speed, interval });
   await serve(pieces, format, { name, port, isOnce: args.values.once === true }, io);
   return 0;
+}
+
+async function readWhole(input: Input): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const bytes of input.chunks()) chunks.push(bytes.slice());
+  return concat(chunks);
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve());
+  });
 }
 
 function formatOf(body: Uint8Array, name: string): StreamEventFormat {

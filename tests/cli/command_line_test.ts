@@ -1,5 +1,7 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { COMMANDS } from "../../src/cli/_commands.ts";
+import { UnreadableError } from "../../src/cli/_errors.ts";
+import { writeEvent } from "../../src/cli/_write_event.ts";
 import { runCli, runProcess } from "./_cli.ts";
 
 Deno.test("runCommandLine lists the commands for --help, and for nothing as an error", async () => {
@@ -57,4 +59,43 @@ Deno.test("runCommandLine as a process ends with 2 when it is used wrongly", asy
   const { code, stdout, stderr } = await runProcess(["chek"]);
   assertEquals([code, stdout], [2, ""]);
   assert(stderr.startsWith("stream-validator: Expected a command"), stderr);
+});
+
+Deno.test("replay ends when it is interrupted while its pipe stays open", async () => {
+  const interruption = new AbortController();
+  const open = new ReadableStream<Uint8Array>({ pull: () => interruption.abort() }, {
+    highWaterMark: 0,
+  });
+  const { code, stdout } = await runCli(["replay", "-"], {
+    stdin: open,
+    signal: interruption.signal,
+  });
+  assertEquals(code, 0);
+  assertEquals(stdout, "");
+});
+
+Deno.test("writeEvent says so when an event nests too deep to be written", () => {
+  // How deep that is differs: some engines write JSON without a stack, Node 20 does not.
+  const deep = {
+    toJSON: () => {
+      throw new RangeError("Maximum call stack size exceeded");
+    },
+  };
+  for (const format of ["ndjson", "sse"] as const) {
+    assertThrows(() => writeEvent(deep, format, 0), UnreadableError, "nests too deep");
+  }
+});
+
+Deno.test("convert counts one stream as one when there is none of the number", async () => {
+  const { code, stderr } = await runCli(["convert", "--stream", "9", "-"], {
+    stdin: ['{"type":"start"}\n'],
+  });
+  assertEquals(code, 2);
+  assertEquals(stderr, "stream-validator: standard input: it has 1 stream, none is 9\n");
+});
+
+Deno.test("The command line shows no control characters of an option that it does not know", async () => {
+  const { code, stderr } = await runCli(["check", "--\x1b[31m"]);
+  assertEquals(code, 2);
+  assertEquals(stderr.includes("\x1b"), false);
 });
