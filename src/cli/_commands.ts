@@ -83,7 +83,8 @@ when it was sent; on a pipe, it is when an event came.
 Options:
 ${FROM}
   --stream N      only the Nth stream, from 1
-  --html FILE     write a page of it all instead, which needs nothing but a browser
+  --html FILE     write a page of it all instead, which needs nothing but a browser; over another
+                  page, but over no other file
 
 Exit code: 0, 1 if a stream is wrong, 2 if it could not be read.`,
     run: show,
@@ -99,7 +100,8 @@ Exit code: 0, 1 if a stream is wrong, 2 if it could not be read.`,
     },
     help:
       `What comes out can be attached to a public report: every text is replaced by a neutral one of the
-same length and shape. It is checked on the way out to fail as the whole stream did.
+same length and shape; the types of events stay. It is checked on the way out to fail as the whole
+stream did.
 
 Options:
 ${FROM}

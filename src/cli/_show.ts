@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { open, stat, writeFile } from "node:fs/promises";
 import { type CliArguments, readChoice, readNumber, WIRE_NAMES } from "./_arguments.ts";
 import type { CliIo, ExitCode } from "./_cli_io.ts";
 import { collectStreams } from "./_collect_streams.ts";
@@ -14,6 +14,9 @@ const COLUMNS = 100;
 
 /** How many streams a page holds; with more, nobody finds one. */
 const PAGE_STREAMS = 100;
+
+/** What every page begins with. */
+const PAGE_START = "<!doctype html>";
 
 /** Draws the streams of a recording, in the terminal or as a page. */
 export async function show(args: CliArguments, io: CliIo): Promise<ExitCode> {
@@ -45,12 +48,34 @@ export async function show(args: CliArguments, io: CliIo): Promise<ExitCode> {
     );
   }
   if (typeof html === "string") {
+    if (await isSomethingElse(html)) {
+      throw new UnwritableError(
+        `${printable(html)}: it is there, and is no page: it stays as it is`,
+      );
+    }
     await writePage(html, renderPage(page));
     const rest = shown - page.length;
     const left = rest > 0 ? `; ${count(rest)} more are left out` : "";
     await stderr.write(`${printable(html)}: ${countOf(page.length, "stream")}${left}\n`);
   }
   return exitCode;
+}
+
+/** Whether a file is there that holds something else than a page, such as the recording itself. */
+async function isSomethingElse(path: string): Promise<boolean> {
+  try {
+    const info = await stat(path);
+    if (!info.isFile() || info.size === 0) return false;
+    const file = await open(path);
+    try {
+      const { buffer, bytesRead } = await file.read(new Uint8Array(PAGE_START.length));
+      return new TextDecoder().decode(buffer.subarray(0, bytesRead)) !== PAGE_START;
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return false; // It is not there, or cannot be read; to write it will tell.
+  }
 }
 
 async function writePage(path: string, page: string): Promise<void> {

@@ -20,15 +20,19 @@ export function createStyle(hasColor: boolean): Style {
   };
 }
 
-/** Characters that a terminal acts on, or that change the order of what is around them. */
-// deno-lint-ignore no-control-regex -- they are what it is about
-const UNPRINTABLE = /[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+/**
+ * Characters that a terminal acts on, that change the order of what is around them, or that nobody
+ * sees: controls, formats, separators of lines, and the letters that are blank.
+ */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
 
 /** Makes a text from a file safe to print: no terminal acts on it. */
 export function printable(text: string): string {
   return text.toWellFormed().replace(
     UNPRINTABLE,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    (character) =>
+      character.split("")
+        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""),
   );
 }
 

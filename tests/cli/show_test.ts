@@ -88,3 +88,19 @@ Deno.test("show as a process draws, and ends with 2 for what is no recording", a
   const none = await runProcess(["show", "-"], "prose\n");
   assertEquals([none.code, none.stdout], [2, ""]);
 });
+
+Deno.test("show --html writes over a page, and over nothing else", async () => {
+  await withFiles({ "a.ndjson": ndjson(HEALTHY), "page.html": "" }, async (folder) => {
+    const recording = `${folder}/a.ndjson`;
+    const before = await Deno.readTextFile(recording);
+
+    const forgotten = await runCli(["show", "--html", recording, recording]);
+    const first = await runCli(["show", "--html", `${folder}/page.html`, recording]);
+    const again = await runCli(["show", "--html", `${folder}/page.html`, recording]);
+
+    assertEquals(forgotten.code, 2);
+    assertStringIncludes(forgotten.stderr, "it is there, and is no page: it stays as it is");
+    assertEquals(await Deno.readTextFile(recording), before);
+    assertEquals([first.code, again.code], [0, 0]);
+  });
+});
