@@ -1,6 +1,6 @@
 import { DeltaText } from "../_delta_text.ts";
 import { isRecord } from "../_is_record.ts";
-import { copyJson, firstDifference, isPlainObject, kindOf } from "../_json.ts";
+import { firstDifference, isPlainObject, kindOf } from "../_json.ts";
 import { quote } from "../_quote.ts";
 import type { JsonObject, JsonValue, ProviderReplay, SuccessfulStopReason } from "../types.ts";
 import {
@@ -11,6 +11,7 @@ import {
 } from "./_adapter.ts";
 import type { SerializedBlock } from "./_block_serializer.ts";
 import { readProviderError } from "./_provider_error.ts";
+import { checkReplayDepth } from "./_replay_depth.ts";
 import { WireAdapter } from "./_wire_adapter.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -29,9 +30,6 @@ const STOP_REASONS: ReadonlyMap<string, SuccessfulStopReason | AssistantErrorCod
   ["pause_turn", "paused"],
   ["compaction", "paused"],
 ]);
-
-/** How deep what is kept for the next turn may nest, in levels. */
-const MAX_REPLAY_DEPTH = 1_000;
 
 /** What a block is to the events; `other` is what they cannot express. */
 type Kind = "text" | "thinking" | "redacted" | "tool" | "other";
@@ -425,7 +423,7 @@ class AnthropicMessagesAdapter extends WireAdapter {
   #closeInput(block: WireBlock): boolean {
     try {
       block.wholeInput = JSON.parse(block.json.text());
-      this.#checkDepth(block.wholeInput);
+      checkReplayDepth(block.wholeInput, "a block");
       return true;
     } catch (error) {
       if (error instanceof AdapterError) throw error;
@@ -502,26 +500,16 @@ class AnthropicMessagesAdapter extends WireAdapter {
 
   /** Takes note of what the next turn must send back, within the limits. */
   #keep(block: WireBlock, value: unknown): void {
-    this.#checkDepth(value);
+    checkReplayDepth(value, "a block");
     this.blocks.count(typeof value === "string" ? value.length : JSON.stringify(value).length);
     this.#isOpaque = true;
     const isSigned = block.kind === "thinking" || block.kind === "redacted";
     if (isSigned) this.blocks.keep(block.handle as SerializedBlock);
   }
 
-  #checkDepth(value: unknown): void {
-    // Whoever stores the message writes it as JSON, which recurses.
-    if (copyJson("data", value, MAX_REPLAY_DEPTH).tooDeep) {
-      throw new AdapterError(
-        "limit_exceeded",
-        `Expected a block to nest at most ${MAX_REPLAY_DEPTH} levels deep`,
-      );
-    }
-  }
-
   #takeContainer(container: unknown): void {
     if (!isPlainObject(container)) return;
-    this.#checkDepth(container);
+    checkReplayDepth(container, "a block");
     this.#container = container as JsonObject;
   }
 

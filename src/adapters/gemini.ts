@@ -1,4 +1,4 @@
-import { copyJson, isPlainObject, kindOf } from "../_json.ts";
+import { isPlainObject, kindOf } from "../_json.ts";
 import { quote } from "../_quote.ts";
 import type { JsonValue, ProviderReplay, SuccessfulStopReason } from "../types.ts";
 import {
@@ -10,6 +10,7 @@ import {
 import type { SerializedBlock } from "./_block_serializer.ts";
 import { PartialArguments } from "./_partial_arguments.ts";
 import { readProviderError } from "./_provider_error.ts";
+import { checkReplayDepth } from "./_replay_depth.ts";
 import { type WholeToolCall, WholeToolCalls } from "./_whole_tool_calls.ts";
 import { WireAdapter } from "./_wire_adapter.ts";
 
@@ -62,9 +63,6 @@ const KEPT_FIELDS = ["groundingMetadata", "citationMetadata", "urlContextMetadat
 
 /** The fields of a part that the events can express, or that only say what it is. */
 const KNOWN_FIELDS = new Set(["text", "thought", "thoughtSignature", "functionCall"]);
-
-/** How deep what is kept for the next turn may nest, in levels. */
-const MAX_REPLAY_DEPTH = 1_000;
 
 /** A part as the next turn must send it. */
 interface ReplayPart {
@@ -365,13 +363,7 @@ class GeminiAdapter extends WireAdapter {
 
   /** Counts what the next turn must send back, within the limits. */
   #keep(value: Fields): void {
-    // Whoever stores the message writes it as JSON, which recurses.
-    if (copyJson("data", value, MAX_REPLAY_DEPTH).tooDeep) {
-      throw new AdapterError(
-        "limit_exceeded",
-        `Expected a part to nest at most ${MAX_REPLAY_DEPTH} levels deep`,
-      );
-    }
+    checkReplayDepth(value, "a part");
     this.blocks.count(JSON.stringify(value).length);
   }
 

@@ -1,9 +1,10 @@
-import { copyJson, isPlainObject, kindOf } from "../_json.ts";
+import { isPlainObject, kindOf } from "../_json.ts";
 import { quote } from "../_quote.ts";
 import type { JsonValue, ProviderReplay, SuccessfulStopReason } from "../types.ts";
 import { type Adapter, AdapterError, type AdapterOptions } from "./_adapter.ts";
 import type { SerializedBlock } from "./_block_serializer.ts";
 import { readProviderError } from "./_provider_error.ts";
+import { checkReplayDepth } from "./_replay_depth.ts";
 import { WholeToolCalls } from "./_whole_tool_calls.ts";
 import { WireAdapter } from "./_wire_adapter.ts";
 
@@ -23,9 +24,6 @@ const DONE_REASONS: ReadonlyMap<string, SuccessfulStopReason | "idle"> = new Map
   ["load", "idle"],
   ["unload", "idle"],
 ]);
-
-/** How deep what is kept for the next turn may nest, in levels. */
-const MAX_REPLAY_DEPTH = 1_000;
 
 /**
  * Creates an adapter of one response of Ollama's `/api/chat`.
@@ -157,13 +155,7 @@ class OllamaChatAdapter extends WireAdapter {
   }
 
   #keep(image: unknown): void {
-    // Whoever stores the message writes it as JSON, which recurses.
-    if (copyJson("image", image, MAX_REPLAY_DEPTH).tooDeep) {
-      throw new AdapterError(
-        "limit_exceeded",
-        `Expected an image to nest at most ${MAX_REPLAY_DEPTH} levels deep`,
-      );
-    }
+    checkReplayDepth(image, "an image");
     this.blocks.count(JSON.stringify(image).length);
     this.#images.push(image);
   }

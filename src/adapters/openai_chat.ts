@@ -1,5 +1,5 @@
 import { isRecord } from "../_is_record.ts";
-import { copyJson, isPlainObject } from "../_json.ts";
+import { isPlainObject } from "../_json.ts";
 import { quote } from "../_quote.ts";
 import type { JsonValue, ProviderReplay, SuccessfulStopReason } from "../types.ts";
 import {
@@ -12,6 +12,7 @@ import type { SerializedBlock } from "./_block_serializer.ts";
 import { type ChatToolCall, ChatToolCalls } from "./_chat_tool_calls.ts";
 import { readProviderError } from "./_provider_error.ts";
 import { readOpenAiUsage } from "./_openai_usage.ts";
+import { isTooDeepToKeep } from "./_replay_depth.ts";
 import { WireAdapter } from "./_wire_adapter.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -50,9 +51,6 @@ const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text", "t
 
 /** Lists in a delta that the events cannot express. */
 const KEPT_LISTS = ["images", "annotations", "citations"];
-
-/** How deep what is kept for the next turn may nest, in levels. */
-const MAX_REPLAY_DEPTH = 1_000;
 
 /**
  * Creates an adapter of one Chat Completions response, streamed by the API or by one of the many
@@ -97,15 +95,6 @@ const MAX_REPLAY_DEPTH = 1_000;
  */
 export function createOpenAiChatAdapter(options: AdapterOptions = {}): Adapter {
   return new OpenAiChatAdapter(options);
-}
-
-/** Whether a delta says nothing but content, as nearly every one does. */
-function isPlainText(delta: Fields): boolean {
-  if (typeof delta.content !== "string") return false;
-  for (const field in delta) {
-    if (field !== "content" && field !== "role" && delta[field] !== null) return false;
-  }
-  return true;
 }
 
 class OpenAiChatAdapter extends WireAdapter {
@@ -205,8 +194,7 @@ class OpenAiChatAdapter extends WireAdapter {
       }));
     }
     if (Object.keys(data).length === 0) return undefined;
-    // Whoever stores the message writes it as JSON, which recurses.
-    if (copyJson("data", data, MAX_REPLAY_DEPTH).tooDeep) return undefined;
+    if (isTooDeepToKeep(data)) return undefined;
     return { api: "openai-chat", data: data as JsonValue };
   }
 
@@ -380,6 +368,15 @@ class OpenAiChatAdapter extends WireAdapter {
       }
     }
   }
+}
+
+/** Whether a delta says nothing but content, as nearly every one does. */
+function isPlainText(delta: Fields): boolean {
+  if (typeof delta.content !== "string") return false;
+  for (const field in delta) {
+    if (field !== "content" && field !== "role" && delta[field] !== null) return false;
+  }
+  return true;
 }
 
 function malformed(message: string): AdapterError {

@@ -1,10 +1,11 @@
-import { copyJson, isPlainObject, sameJson } from "../_json.ts";
+import { isPlainObject, sameJson } from "../_json.ts";
 import { quote } from "../_quote.ts";
 import type { JsonObject, JsonValue, ProviderReplay, SuccessfulStopReason } from "../types.ts";
 import { type Adapter, AdapterError, type AdapterOptions } from "./_adapter.ts";
 import type { SerializedBlock } from "./_block_serializer.ts";
 import { readProviderError } from "./_provider_error.ts";
 import { readOpenAiUsage } from "./_openai_usage.ts";
+import { isTooDeepToKeep } from "./_replay_depth.ts";
 import { WireAdapter } from "./_wire_adapter.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -51,9 +52,6 @@ const WAITING_ITEMS = new Set([
   "apply_patch_call",
   "mcp_approval_request",
 ]);
-
-/** How deep what is kept for the next turn may nest, in levels. */
-const MAX_REPLAY_DEPTH = 1_000;
 
 /** How deep the quick comparison of arguments looks, in levels. */
 const COMPARE_DEPTH = 1_000;
@@ -194,8 +192,7 @@ class OpenAiResponsesAdapter extends WireAdapter {
     const output = this.#items.flatMap(({ whole }) => whole ? [whole] : []);
     if (output.length === 0) return undefined;
     const data = { ...(this.#responseId !== undefined && { id: this.#responseId }), output };
-    // Whoever stores the message writes it as JSON, which recurses.
-    if (copyJson("data", data, MAX_REPLAY_DEPTH).tooDeep) return undefined;
+    if (isTooDeepToKeep(data)) return undefined;
     return { api: "openai-responses", data: data as JsonValue };
   }
 
