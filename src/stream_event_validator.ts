@@ -10,6 +10,7 @@ import {
   sameJson,
 } from "./_json.ts";
 import { quote } from "./_quote.ts";
+import { readLimit } from "./_read_limit.ts";
 import {
   StreamSequenceError,
   type StreamSequenceErrorCode,
@@ -638,23 +639,14 @@ function newToolCalls(): ToolCalls {
 
 function limitsOf(limits: StreamEventLimits): Limits {
   return {
-    contentBlocks: limitOf("contentBlocks", limits.contentBlocks),
-    messageLength: limitOf("messageLength", limits.messageLength),
-    argumentsDepth: limitOf("argumentsDepth", limits.argumentsDepth),
+    contentBlocks: readLimit("contentBlocks", limits.contentBlocks, DEFAULT_LIMITS.contentBlocks),
+    messageLength: readLimit("messageLength", limits.messageLength, DEFAULT_LIMITS.messageLength),
+    argumentsDepth: readLimit(
+      "argumentsDepth",
+      limits.argumentsDepth,
+      DEFAULT_LIMITS.argumentsDepth,
+    ),
   };
-}
-
-function limitOf(name: keyof StreamEventLimits, value: number | undefined): number {
-  if (value === undefined) return DEFAULT_LIMITS[name];
-  if (typeof value !== "number") {
-    throw new TypeError(`Expected limit "${name}" to be a number, received ${kindOf(value)}`);
-  }
-  if (value !== Infinity && (!Number.isInteger(value) || value < 0)) {
-    throw new RangeError(
-      `Expected limit "${name}" to be a whole number from 0 on or Infinity, received ${value}`,
-    );
-  }
-  return value;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

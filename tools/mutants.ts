@@ -12,7 +12,7 @@ import ts from "typescript";
 import type { VectorRun } from "./_run_vectors.ts";
 
 const SOURCES = new URL("../src/", import.meta.url);
-const FILES = ["stream_event_validator.ts", "_json.ts"];
+const FILES = ["stream_event_validator.ts", "_json.ts", "_read_limit.ts"];
 
 /** How long a run may take, in milliseconds; a whole one takes about half a second. */
 const TIMEOUT = 15_000;

@@ -1,6 +1,7 @@
 import { DeltaText } from "../_delta_text.ts";
 import { copyJson, isPlainObject, kindOf } from "../_json.ts";
 import { quote } from "../_quote.ts";
+import { readLimit } from "../_read_limit.ts";
 import type {
   AssistantContent,
   AssistantErrorCode,
@@ -535,19 +536,8 @@ function openCall(block: Block, reason: SuccessfulStopReason): AdapterError {
 }
 
 function readLimits(limits: AdapterLimits): Required<AdapterLimits> {
-  const read = (name: keyof AdapterLimits): number => {
-    const value = limits[name];
-    if (value === undefined) return DEFAULT_LIMITS[name];
-    if (typeof value !== "number") {
-      throw new TypeError(`Expected limit "${name}" to be a number, received ${kindOf(value)}`);
-    }
-    if (value !== Infinity && (!Number.isInteger(value) || value < 0)) {
-      throw new RangeError(
-        `Expected limit "${name}" to be a whole number from 0 on or Infinity, received ${value}`,
-      );
-    }
-    return value;
-  };
+  const read = (name: keyof AdapterLimits): number =>
+    readLimit(name, limits[name], DEFAULT_LIMITS[name]);
   return {
     contentBlocks: read("contentBlocks"),
     messageLength: Math.min(read("messageLength"), MAX_STRING_LENGTH),
