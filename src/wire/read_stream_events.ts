@@ -128,8 +128,10 @@ function openResponse(
         code: "unexpected_status",
       });
     }
+    // Before the body is touched: Bun then forgets the type of a Blob, such as a data: address has.
+    const ownFormat = format ?? formatOf(response);
     const body = response.body ?? new ReadableStream({ start: (controller) => controller.close() });
-    return [body, format ?? formatOf(response)];
+    return [body, ownFormat];
   } catch (error) {
     response.body?.cancel(error).catch(() => {});
     throw error;

@@ -301,6 +301,23 @@ Deno.test("readStreamEvents fails with a TimeoutError when no byte comes", async
   assertEquals(await stream.result(), MESSAGE);
 });
 
+Deno.test("readStreamEvents reads the content type before it touches the body", async () => {
+  // Bun forgets the type of a Blob when the body is touched first.
+  const response = new Response(write(EVENTS, "ndjson"));
+  response.headers.set("content-type", "application/x-ndjson");
+  const forgetful = {
+    ok: true,
+    status: 200,
+    headers: response.headers,
+    get body() {
+      response.headers.delete("content-type");
+      return response.body;
+    },
+  };
+  const stream = readStreamEvents(forgetful as unknown as Response);
+  assertEquals(await stream.result(), MESSAGE);
+});
+
 Deno.test("readStreamEvents says what is wrong with a response", async () => {
   const headers = { "content-type": "text/html" };
   for (
