@@ -17,7 +17,7 @@ export function formatOf(response: Response): StreamEventFormat {
   const essence = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (!Object.hasOwn(FORMATS, essence)) {
     throw new StreamDecodeError(
-      `expected content type "application/x-ndjson" or "text/event-stream", received ${
+      `expected content type "application/x-ndjson" or "text/event-stream", or the option "format", received ${
         contentType === null ? "none" : quote(contentType)
       }`,
       { code: "unsupported_content_type" },

@@ -103,7 +103,9 @@ export function readStreamEvents(
         throw new TypeError(`Expected a Response or a ReadableStream, received ${kindOf(body)}`);
       }
       if (ownFormat === undefined) {
-        throw new TypeError(`Expected the option "format" for a body without a content type`);
+        throw new TypeError(
+          'Expected the option "format" to be "ndjson" or "sse" for a body without a content type',
+        );
       }
       machine.decoder = createEventDecoder(ownFormat, maxLineLength);
       return body;

@@ -335,7 +335,7 @@ Deno.test("readStreamEvents says what is wrong with a response", async () => {
   await assertRejects(
     () => readStreamEvents(sourceOf([]).body).result(),
     TypeError,
-    'Expected the option "format" for a body without a content type',
+    'Expected the option "format" to be "ndjson" or "sse" for a body without a content type',
   );
   await assertRejects(
     () => readStreamEvents("x" as unknown as Response, { format: "sse" }).result(),

@@ -247,7 +247,7 @@ Deno.test("StreamEventDecoderStream.for goes by the content type", async () => {
     () =>
       StreamEventDecoderStream.for(new Response("", { headers: { "content-type": "text/html" } })),
     StreamDecodeError,
-    'Invalid event stream: expected content type "application/x-ndjson" or "text/event-stream", ' +
+    'Invalid event stream: expected content type "application/x-ndjson" or "text/event-stream", or the option "format", ' +
       'received "text/html"',
   );
   assertThrows(
