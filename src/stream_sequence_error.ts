@@ -1,7 +1,10 @@
 import { clip, quote } from "./_quote.ts";
 import type { AssistantContent, StreamPhase } from "./types.ts";
 
-/** The rules of the stream event protocol, by name. Codes never change. */
+/**
+ * The rules of the stream event protocol, by name. Codes never change. The command line's
+ * `explain CODE` says of each what breaks it, and what usually does.
+ */
 export type StreamSequenceErrorCode =
   | "malformed_event"
   | "expected_start"

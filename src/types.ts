@@ -109,47 +109,53 @@ export interface AssistantErrorDetails {
   readonly requestId?: string;
 }
 
-/** What an adapter says that went wrong with a response; the `errorCode` of a failed message. */
+/**
+ * What an adapter says that went wrong with a response; the `errorCode` of a failed message.
+ *
+ * - `truncated`: the body ended before the response did. A retry can help.
+ * - `malformed_frame`: a frame that is not what the wire format promises. A retry can help.
+ * - `wire_order`: frames that cannot follow each other, or that contradict each other. A retry can
+ *   help.
+ * - `ambiguous_tool_call`: a fragment that could belong to more than one tool call, or a call that
+ *   has no name or a taken id. A retry can help.
+ * - `invalid_tool_arguments`: the arguments of a tool call are not one JSON object. A retry can
+ *   help.
+ * - `missing_tool_call`: the response stopped for a tool call and has none. A retry can help.
+ * - `output_limit`: the output limit cut a tool call. A retry can help with a higher limit.
+ * - `content_filter`: a filter stopped the response. A retry can help with other input.
+ * - `refusal`: the model stopped by refusing. A retry can help with other input.
+ * - `paused`: the provider paused the response. A retry is the wrong way: send the message back to
+ *   go on.
+ * - `unknown_stop_reason`: a reason to stop that the adapter does not know. A retry seldom helps.
+ * - `provider_error`: the provider said in the body that it failed.
+ *   `errorDetails.providerErrorType` says whether a retry can help.
+ * - `http_error`: the response has a status that is not OK. A retry can help from 500 on, and for
+ *   408, 409 and 429 after `errorDetails.retryAfter`.
+ * - `unexpected_content_type`: the response has another content type than the wire format, such as
+ *   a proxy's page. A retry can help.
+ * - `network_error`: the connection could not be made, or broke. A retry can help.
+ * - `idle_timeout`: no byte came for too long. A retry can help.
+ * - `limit_exceeded`: the response holds more than the limits allow. A retry does not help.
+ * - `aborted`: somebody aborted the response, or left it. A retry is not wanted.
+ */
 export type AssistantErrorCode =
-  /** The body ended before the response did. A retry can help. */
   | "truncated"
-  /** A frame that is not what the wire format promises. A retry can help. */
   | "malformed_frame"
-  /** Frames that cannot follow each other, or that contradict each other. A retry can help. */
   | "wire_order"
-  /** A fragment that could belong to more than one tool call, or a call that has no name or a
-   * taken id. A retry can help. */
   | "ambiguous_tool_call"
-  /** The arguments of a tool call are not one JSON object. A retry can help. */
   | "invalid_tool_arguments"
-  /** The response stopped for a tool call and has none. A retry can help. */
   | "missing_tool_call"
-  /** The output limit cut a tool call. A retry can help with a higher limit. */
   | "output_limit"
-  /** A filter stopped the response. A retry can help with other input. */
   | "content_filter"
-  /** The model stopped by refusing. A retry can help with other input. */
   | "refusal"
-  /** The provider paused the response. A retry is the wrong way: send the message back to go on. */
   | "paused"
-  /** A reason to stop that the adapter does not know. A retry seldom helps. */
   | "unknown_stop_reason"
-  /** The provider said in the body that it failed. `errorDetails.providerErrorType` says whether a
-   * retry can help. */
   | "provider_error"
-  /** The response has a status that is not OK. A retry can help from 500 on, and for 408, 409 and
-   * 429 after `errorDetails.retryAfter`. */
   | "http_error"
-  /** The response has another content type than the wire format, such as a proxy's page. A retry can
-   * help. */
   | "unexpected_content_type"
-  /** The connection could not be made, or broke. A retry can help. */
   | "network_error"
-  /** No byte came for too long. A retry can help. */
   | "idle_timeout"
-  /** The response holds more than the limits allow. A retry does not help. */
   | "limit_exceeded"
-  /** Somebody aborted the response, or left it. A retry is not wanted. */
   | "aborted";
 
 /** What every assistant message has. */

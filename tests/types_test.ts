@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { AssertTrue, IsExact } from "@std/testing/types";
 import type { JsonParseStream } from "@std/json";
+import ts from "typescript";
 import {
   type AssistantMessage,
   type DoneEvent,
@@ -80,4 +81,26 @@ Deno.test("StreamEventValidatorStream fits where streams of events do, and nowhe
     bytes.pipeThrough(new StreamEventValidatorStream()),
   ];
   assertEquals(typeof compile, "function");
+});
+
+/** The members of a union of strings, and the names in the list of its doc comment. */
+async function documentedUnion(file: string, name: string) {
+  const text = await Deno.readTextFile(new URL(`../src/${file}`, import.meta.url));
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const alias = source.statements.find((node) =>
+    ts.isTypeAliasDeclaration(node) && node.name.text === name
+  ) as ts.TypeAliasDeclaration;
+  const members = (alias.type as ts.UnionTypeNode).types.map((type) => type.getText().slice(1, -1));
+  const doc = ts.getTextOfJSDocComment(ts.getJSDocCommentsAndTags(alias)[0]?.comment) ?? "";
+  return { members, items: doc.split(/^- /m).slice(1) };
+}
+
+Deno.test("the doc of the codes explains each of them, where declaration files keep it", async () => {
+  const nameOf = (item: string) => /^`(\w+)`: \S/.exec(item)?.[1];
+  const decode = await documentedUnion("wire/stream_decode_error.ts", "StreamDecodeErrorCode");
+  assertEquals(decode.items.map(nameOf), decode.members);
+  const assistant = await documentedUnion("types.ts", "AssistantErrorCode");
+  assertEquals(assistant.items.map(nameOf), assistant.members);
+  // The README promises that it says this of each.
+  assertEquals(assistant.items.filter((item) => !/\bretry\b/.test(item)), []);
 });

@@ -1,18 +1,21 @@
-/** What can be wrong with a body of events, before any rule of the protocol is asked. */
+/**
+ * What can be wrong with a body of events, before any rule of the protocol is asked.
+ *
+ * - `invalid_utf8`: a byte sequence that is not UTF-8.
+ * - `line_too_long`: a line, or the data of a server-sent event, longer than the limit.
+ * - `invalid_json`: a line, or the data of a server-sent event, that is not JSON.
+ * - `incomplete_frame`: the body ended in the middle of a line or of a server-sent event.
+ * - `invalid_message`: a terminal event whose message lacks what its type promises.
+ * - `unsupported_content_type`: a content type that is neither NDJSON nor server-sent events.
+ * - `unexpected_status`: a response whose status is not OK.
+ */
 export type StreamDecodeErrorCode =
-  /** A byte sequence that is not UTF-8. */
   | "invalid_utf8"
-  /** A line, or the data of a server-sent event, longer than the limit. */
   | "line_too_long"
-  /** A line, or the data of a server-sent event, that is not JSON. */
   | "invalid_json"
-  /** The body ended in the middle of a line or of a server-sent event. */
   | "incomplete_frame"
-  /** A terminal event whose message lacks what its type promises. */
   | "invalid_message"
-  /** A content type that is neither NDJSON nor server-sent events. */
   | "unsupported_content_type"
-  /** A response whose status is not OK. */
   | "unexpected_status";
 
 /** Where a {@linkcode StreamDecodeError} happened. */
