@@ -3,7 +3,8 @@
  * events that always end in a terminal event. Where the client goes away, so does the request that is
  * being paid for.
  *
- * It runs wherever a default export with `fetch` does: `wrangler dev`, `deno serve`, Bun.
+ * It runs in workerd, as `wrangler dev` does it. `deno serve` and Bun take it too, but bind nothing:
+ * there the `Env` has to come from the environment.
  *
  * @module
  */
