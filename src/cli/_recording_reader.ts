@@ -9,7 +9,7 @@ import type {
   TextDeltaEvent,
   ToolCallDeltaEvent,
 } from "../types.ts";
-import { decodeEvent } from "../wire/_event_decoder.ts";
+import { EventParser } from "../wire/_event_decoder.ts";
 import { createFrameParser, type FrameParser, type FramePosition } from "../wire/_frame_parser.ts";
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
 import { concat } from "./_concat.ts";
@@ -166,10 +166,11 @@ export class RecordingReader {
   readonly #unframedDecoder = new TextDecoder();
   /** The first frame that could not be read, where that may be because the body is such an error. */
   #unframedError: unknown;
+  readonly #events = new EventParser();
   readonly #takeEvent = (data: string, frame: FramePosition): void => {
     let event: unknown;
     try {
-      event = decodeEvent(data, frame);
+      event = this.#events.parse(data, frame);
     } catch (error) {
       return this.#takeBroken(data, error, frame);
     }

@@ -1,6 +1,7 @@
 import { isRecord } from "../_is_record.ts";
 import { kindOf } from "../_json.ts";
 import type { StreamEvent } from "../types.ts";
+import { DeltaLine } from "./_delta_line.ts";
 import {
   createFrameParser,
   type FramePosition,
@@ -32,8 +33,9 @@ export function createEventDecoder(
     throw new RangeError(`Expected maxLineLength to be from 1 on, received ${maxLineLength}`);
   }
   const parser = createFrameParser(format, maxLineLength);
+  const events = new EventParser();
   let emit: (event: StreamEvent) => void;
-  const sink: FrameSink = (data, frame) => emit(decodeEvent(data, frame));
+  const sink: FrameSink = (data, frame) => emit(events.parse(data, frame));
   return {
     push(bytes, newEmit) {
       // By its tag, which Node's Buffer and those of other realms have too.
@@ -50,24 +52,32 @@ export function createEventDecoder(
   };
 }
 
-/** Reads the event of one frame, or throws a `StreamDecodeError`. */
-export function decodeEvent(data: string, frame: FramePosition): StreamEvent {
-  let event;
-  try {
-    event = JSON.parse(data);
-  } catch {
-    // The engine's message quotes the text, so it goes no further.
-    throw frame.isCut
-      ? frame.error("incomplete_frame", "expected JSON, the body ended within it")
-      : frame.error("invalid_json", "expected JSON");
+/** Reads the events of one body, each from a frame of its own. */
+export class EventParser {
+  readonly #deltaLine = new DeltaLine();
+
+  /** Reads the event of one frame, or throws a `StreamDecodeError`. */
+  parse(data: string, frame: FramePosition): StreamEvent {
+    const delta = this.#deltaLine.read(data);
+    if (delta) return delta;
+    let event;
+    try {
+      event = JSON.parse(data);
+    } catch {
+      // The engine's message quotes the text, so it goes no further.
+      throw frame.isCut
+        ? frame.error("incomplete_frame", "expected JSON, the body ended within it")
+        : frame.error("invalid_json", "expected JSON");
+    }
+    // Read once: events have too many shapes for the engine to read a field of theirs quickly.
+    const type = event?.type;
+    if (type === "done" || type === "error") {
+      const missing = findMissing(event.message, type === "error");
+      if (missing) throw frame.error("invalid_message", `expected message with ${missing}`);
+    }
+    if (typeof type === "string") this.#deltaLine.expect(event);
+    return event;
   }
-  // Read once: events have too many shapes for the engine to read a field of theirs quickly.
-  const type = event?.type;
-  if (type === "done" || type === "error") {
-    const missing = findMissing(event.message, type === "error");
-    if (missing) throw frame.error("invalid_message", `expected message with ${missing}`);
-  }
-  return event;
 }
 
 /** Names the first thing that a terminal event's message lacks, of what the validator does not read. */
