@@ -96,6 +96,14 @@ Deno.test("DeltaLine leaves a block alone whose index may be written in two ways
   assert(event === undefined || Object.is((event as { contentIndex?: unknown }).contentIndex, 0));
 });
 
+Deno.test("DeltaLine leaves a line alone that ends before its string does", () => {
+  const line = '{"type":"text_delta","contentIndex":0,"delta":""}';
+  for (let end = 0; end < line.length; end++) {
+    assertEquals(expecting("text", 0).read(line.slice(0, end)), undefined);
+    assertSame(expecting("text", 0), `${line.slice(0, end)}}`);
+  }
+});
+
 Deno.test("DeltaLine expects nothing before a block was started", () => {
   const line = new DeltaLine();
   for (const type of ["start", "text_end", "text_delta", "x_start", "text_started", ""]) {
