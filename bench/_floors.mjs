@@ -39,66 +39,79 @@ export function floor(events) {
   return isSame;
 }
 
-/** Whether two values are deeply equal, for values that are known to be JSON. */
-export function deepEqual(a, b) {
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
-  if (Array.isArray(a)) {
-    if (a.length !== b.length) return false;
-    for (let i = 0; i < a.length; i++) if (!deepEqual(a[i], b[i])) return false;
+/** Whether a value that holds no others is JSON. */
+function isLeaf(value) {
+  return value === null || typeof value === "string" || typeof value === "boolean" ||
+    Number.isFinite(value);
+}
+
+/** Whether a value is the same JSON as another that is known to be JSON, and is plain. */
+function isSame(json, value) {
+  if (typeof json !== "object" || typeof value !== "object" || json === null || value === null) {
+    return json === value && isLeaf(value);
+  }
+  if (Array.isArray(json)) {
+    if (!Array.isArray(value) || !Array.isArray(Object.getPrototypeOf(value))) return false;
+    if (json.length !== value.length) return false;
+    for (let i = 0; i < json.length; i++) if (!isSame(json[i], value[i])) return false;
     return true;
   }
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
   let missing = 0;
-  for (const key in a) {
-    if (!deepEqual(a[key], b[key])) return false;
+  for (const key in value) {
+    if (!isSame(json[key], value[key])) return false;
     missing++;
   }
-  for (const _ in b) missing--;
+  for (const _ in json) missing--;
   return missing === 0;
 }
 
 /**
- * What the rules ask to be compared, compared, on the word that all of it is JSON: the floor, a call's
- * arguments against its deltas, and the message against the blocks.
+ * The floor in bounded memory, with all that the rules ask to be compared: text as flat as the
+ * library keeps it, a call's arguments against its deltas, and the message against the blocks. No
+ * event is checked for anything else.
+ *
+ * @param DeltaText The library's text that grows by small pieces.
  */
-export function comparingFloor(events) {
-  let text = "";
-  let isSame = true;
+export function comparingFloor(events, DeltaText) {
+  const text = new DeltaText();
+  let same = true;
   const content = [];
   for (let i = 0; i < events.length; i++) {
     const event = events[i];
     switch (event.type) {
       case "text_delta":
       case "thinking_delta":
-        text += event.delta;
+        text.append(event.delta);
         break;
       case "tool_call_delta":
-        text += event.argumentsDelta;
+        text.append(event.argumentsDelta);
         break;
       case "text_start":
       case "thinking_start":
       case "tool_call_start":
-        text = "";
+        text.clearText();
         break;
       case "text_end":
-        if (text !== event.content) isSame = false;
+        if (text.text() !== event.content) same = false;
         content.push({ type: "text", text: event.content });
         break;
       case "thinking_end":
-        if (text !== event.content) isSame = false;
+        if (text.text() !== event.content) same = false;
         content.push({ type: "thinking", thinking: event.content });
         break;
       case "tool_call_end": {
         const { type, id, name, arguments: received } = event.toolCall;
-        const args = JSON.parse(text);
-        if (!deepEqual(args, received)) isSame = false;
+        const args = JSON.parse(text.text());
+        if (!isSame(args, received)) same = false;
         content.push({ type, id, name, arguments: args });
         break;
       }
       case "done":
-        return isSame && deepEqual(content, event.message.content);
+        return same && isSame(content, event.message.content);
     }
   }
-  return isSame;
+  return same;
 }
 
 /** The floor of one stream among many: what it has to remember from one event to the next. */
@@ -142,35 +155,62 @@ export function iterate(values) {
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
-/** Decodes, splits and parses a body of server-sent events, and makes nothing of them. */
-export function parseEventStream(createParser, chunks) {
+/** Decodes, splits and parses the chunks of a body of server-sent events. */
+export function createEventStreamParser(createParser, take) {
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  let count = 0;
   const parser = createParser({
     onEvent({ data }) {
-      if (data.startsWith("{")) JSON.parse(data);
-      count++;
+      if (data.startsWith("{")) take(JSON.parse(data));
     },
   });
-  for (const chunk of chunks) parser.feed(decoder.decode(chunk, { stream: true }));
-  return count;
+  return (chunk) => parser.feed(decoder.decode(chunk, { stream: true }));
 }
 
-/** Decodes, splits and parses a body of NDJSON, with no stream; keeps the events where asked to. */
-export function parseChunks(chunks, events) {
+/**
+ * Reads a body chunk by chunk and hands events over in a loop: nothing goes wrong, and nobody leaves.
+ *
+ * @param chunks The body.
+ * @param createChunkParser What takes a function for each event, and gives one for each chunk.
+ */
+export async function readInLoop(chunks, createChunkParser) {
+  const reader = sourceOf(chunks).getReader();
+  let events = [];
+  let head = 0;
+  const parse = createChunkParser((event) => events.push(event));
+  const take = () => ({ done: false, value: events[head++] });
+  const next = async () => {
+    events = [];
+    head = 0;
+    while (events.length === 0) {
+      const { done, value } = await reader.read();
+      if (done) return { done, value };
+      parse(value);
+    }
+    return take();
+  };
+  const iterator = { next: () => head < events.length ? Promise.resolve(take()) : next() };
+  for await (const _ of { [Symbol.asyncIterator]: () => iterator });
+}
+
+/** Decodes, splits and parses the chunks of a body of NDJSON. */
+export function createChunkParser(take) {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let rest = "";
-  let count = 0;
-  for (const chunk of chunks) {
+  return (chunk) => {
     const text = rest + decoder.decode(chunk, { stream: true });
     let start = 0;
     for (let end; (end = text.indexOf("\n", start)) !== -1; start = end + 1) {
-      const event = JSON.parse(text.slice(start, end));
-      if (events) events.push(event);
-      count++;
+      take(JSON.parse(text.slice(start, end)));
     }
     rest = text.slice(start);
-  }
+  };
+}
+
+/** Decodes, splits and parses a body of NDJSON, with no stream. */
+export function parseChunks(chunks) {
+  let count = 0;
+  const parse = createChunkParser(() => count++);
+  for (const chunk of chunks) parse(chunk);
   return count;
 }
 

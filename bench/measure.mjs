@@ -7,11 +7,13 @@
 import {
   Accumulator,
   comparingFloor,
+  createChunkParser,
+  createEventStreamParser,
   drain,
   floor,
   iterate,
   parseChunks,
-  parseEventStream,
+  readInLoop,
   sourceOf,
 } from "./_floors.mjs";
 import { compare, median } from "./_harness.mjs";
@@ -21,6 +23,7 @@ const [name, library, mode] = globalThis.Deno ? Deno.args : process.argv.slice(2
 const isQuick = mode === "quick";
 const {
   createStreamEventValidator,
+  DeltaText,
   EventStream,
   readStreamEvents,
   streamAnthropicMessages,
@@ -242,12 +245,33 @@ async function streamAgainstBare(create) {
   })).ours;
 }
 
-/** The least to read validated events: what is decoded, compared and handed over. */
+/** The least to read validated events with JSON.parse. */
 async function readLeast(chunks) {
-  const events = [];
-  parseChunks(chunks, events);
-  comparingFloor(events);
-  for await (const _ of iterate(events));
+  const validator = createStreamEventValidator();
+  await readInLoop(chunks, (take) =>
+    createChunkParser((event) => {
+      validator.accept(event);
+      take(event);
+    }));
+  validator.end();
+}
+
+/** The least to make validated events of a provider's deltas: of all else on the wire, none. */
+async function adaptLeast(chunks, createParser, textOf) {
+  const validator = createStreamEventValidator();
+  await readInLoop(chunks, (take) => {
+    const put = (event) => {
+      validator.accept(event);
+      take(event);
+    };
+    put({ type: "start" });
+    put({ type: "text_start", contentIndex: 0 });
+    return createEventStreamParser(createParser, (payload) => {
+      const delta = textOf(payload);
+      if (delta) put({ type: "text_delta", contentIndex: 0, delta });
+    });
+  });
+  return validator.partialContent();
 }
 
 /** Times a way to read a body against decoding, splitting and parsing it. */
@@ -346,7 +370,7 @@ const MEASUREMENTS = {
   ...Object.fromEntries(
     ["W1", "W2", "W3", "W4", "W5"].flatMap((workload) => [
       [workload, againstFloor(workload, validate)],
-      [`${workload}Least`, againstFloor(workload, comparingFloor)],
+      [`${workload}Least`, againstFloor(workload, (events) => comparingFloor(events, DeltaText))],
     ]),
   ),
   interleaved: () => interleave(() => createStreamEventValidator()),
@@ -356,8 +380,8 @@ const MEASUREMENTS = {
   stream: () => streamAgainstBare(() => new StreamEventValidatorStream()),
   streamLeast: () =>
     streamAgainstBare(() => {
-      const accumulator = new Accumulator();
-      return enqueueing((event) => accumulator.accept(event));
+      const validator = createStreamEventValidator();
+      return enqueueing((event) => validator.accept(event));
     }),
   async pipe() {
     const chunks = chunksOf("W2");
@@ -447,13 +471,20 @@ const MEASUREMENTS = {
       (chunks) => readAll(streamAnthropicMessages(new Response(sourceOf(chunks), SSE))),
     ),
   anthropicLeast: () =>
-    leadOfClient(ANTHROPIC, (chunks, parser) => parseEventStream(parser, chunks)),
+    leadOfClient(
+      ANTHROPIC,
+      (chunks, parser) => adaptLeast(chunks, parser, ({ delta }) => delta?.text),
+    ),
   openAiChat: () =>
     leadOfClient(
       OPENAI,
       (chunks) => readAll(streamOpenAiChat(new Response(sourceOf(chunks), SSE))),
     ),
-  openAiChatLeast: () => leadOfClient(OPENAI, (chunks, parser) => parseEventStream(parser, chunks)),
+  openAiChatLeast: () =>
+    leadOfClient(
+      OPENAI,
+      (chunks, parser) => adaptLeast(chunks, parser, ({ choices }) => choices[0].delta.content),
+    ),
   depth() {
     const texts = new Map();
     return growth(

@@ -168,7 +168,13 @@ async function prepare(runtime: string): Promise<void> {
   if (node) await install(`${CACHE}/${runtime}`, [node]);
   await Deno.writeTextFile(
     `${CACHE}/all.ts`,
-    ["mod", "src/wire/mod", "src/adapters/anthropic/mod", "src/adapters/openai/mod"]
+    [
+      "mod",
+      "src/_delta_text",
+      "src/wire/mod",
+      "src/adapters/anthropic/mod",
+      "src/adapters/openai/mod",
+    ]
       .map((path) => `export * from "../../${path}.ts";\n`).join(""),
   );
   await run(`${CACHE}/node_modules/.bin/esbuild`, [
