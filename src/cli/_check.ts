@@ -162,7 +162,8 @@ class JsonCheck implements CheckVisitor {
         blocks,
         stopReason,
         errorCode,
-        ...place,
+        line: place.line,
+        byteOffset: place.byteOffset,
         violation,
         ...(this.#isEvery && { violations: this.#faults }),
       })

@@ -7,11 +7,11 @@ import { type Input, nameOf } from "./_inputs.ts";
 import type { RecordedEvent, RecordedStream } from "./_recording.ts";
 import {
   type Fault,
-  type Place,
   RecordingReader,
   type RecordingVisitor,
   type StreamSummary,
 } from "./_recording_reader.ts";
+import type { Place } from "../wire/_frame_parser.ts";
 import { PROVIDER_WIRES, type ProviderWire } from "./_wires.ts";
 
 /** A stream, and whether something is wrong with it: with a wire's, that may be no violation. */

@@ -10,7 +10,12 @@ import type {
   ToolCallDeltaEvent,
 } from "../types.ts";
 import { EventParser } from "../wire/_event_decoder.ts";
-import { createFrameParser, type FrameParser, type FramePosition } from "../wire/_frame_parser.ts";
+import {
+  createFrameParser,
+  type FrameParser,
+  type FramePosition,
+  type Place,
+} from "../wire/_frame_parser.ts";
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
 import { concat } from "./_concat.ts";
 import { DeltaLog, type LoggedDelta } from "./_delta_log.ts";
@@ -18,14 +23,6 @@ import { type DetectedWire, detectWire, HEAD_LENGTH } from "./_detect_wire.ts";
 import { EveryJudge, FirstJudge, type Judge } from "./_judge.ts";
 import { WIRE_FAULTS } from "./_wire_faults.ts";
 import { PROVIDER_WIRES, type ProviderWire } from "./_wires.ts";
-
-/** Where something is in a file. */
-export interface Place {
-  /** In lines, from 1 on. */
-  readonly line: number;
-  /** In bytes. */
-  readonly byteOffset: number;
-}
 
 /** Something that is wrong with a stream. */
 export interface Fault extends Place {
@@ -172,12 +169,12 @@ export class RecordingReader {
     try {
       event = this.#events.parse(data, frame);
     } catch (error) {
-      return this.#takeBroken(data, error, frame);
+      return this.#takeBroken(data, error, frame.place);
     }
     const { type } = (event ?? {}) as { readonly type?: unknown };
     let current = this.#current;
     if (!current || (type === "start" && (current.terminal || current.isWrong))) {
-      current = this.#begin(frame);
+      current = this.#begin(frame.place);
     }
     this.#judgeEvent(current, event, type, frame);
   };
@@ -186,7 +183,7 @@ export class RecordingReader {
     try {
       payload = readPayload(data, frame);
     } catch (error) {
-      return this.#takeBroken(data, error, frame);
+      return this.#takeBroken(data, error, frame.place);
     }
     if (payload === undefined) return;
     const current = this.#streamOf(payload, frame);
@@ -353,7 +350,7 @@ export class RecordingReader {
       (current.adapter?.isFinished && wire.isFirst?.(fields)) ||
       (current.isOver && payload !== "[DONE]")
     ) {
-      current = this.#begin(frame);
+      current = this.#begin(frame.place);
     }
     if (id !== "") current.id = id;
     if (wire.isLast?.(payload)) current.isOver = true;
@@ -363,13 +360,7 @@ export class RecordingReader {
   #begin(place: Place): CurrentStream {
     if (this.#current) this.#endCurrent(place);
     const judge = this.#options.isEvery ? new EveryJudge() : new FirstJudge();
-    const { line, byteOffset } = place;
-    const current = new CurrentStream(
-      this.#streams++,
-      { line, byteOffset },
-      judge,
-      this.#wire?.create(),
-    );
+    const current = new CurrentStream(this.#streams++, place, judge, this.#wire?.create());
     this.#current = current;
     this.#visitor.streamStart?.(current.index);
     return current;

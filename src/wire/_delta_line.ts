@@ -19,12 +19,6 @@ const ESCAPES = new Map(Object.entries({
   t: "\t",
 }));
 
-const DELTA_FIELDS: Readonly<Record<string, string>> = {
-  text: "delta",
-  thinking: "delta",
-  tool_call: "argumentsDelta",
-};
-
 /**
  * Reads a delta of the open block from its line, as `JSON.parse` would. Nearly all lines are such
  * lines, and how `JSON.stringify` begins and ends them is known from the start of the block; to compare
@@ -38,13 +32,13 @@ export class DeltaLine {
 
   /** Takes an event that may start a block, and says how the lines of its deltas begin. */
   expect(event: StreamEvent): void {
-    const [, kind] = /^(text|thinking|tool_call)_start$/.exec(event.type) ?? [];
-    const field = kind && DELTA_FIELDS[kind];
-    if (!field) return;
-    const index = String((event as { readonly contentIndex: unknown }).contentIndex);
+    const { type } = event;
+    if (!(type === "text_start" || type === "thinking_start" || type === "tool_call_start")) return;
+    const index = String(event.contentIndex);
     // Any other number may be written in another way.
     if (!/^\d{1,15}$/.test(index)) return;
-    this.#type = `${kind}_delta`;
+    const field = type === "tool_call_start" ? "argumentsDelta" : "delta";
+    this.#type = type.replace("start", "delta");
     this.#contentIndex = Number(index);
     this.#prefix = `{"type":"${this.#type}","contentIndex":${index},"${field}":"`;
   }

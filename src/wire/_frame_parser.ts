@@ -7,16 +7,22 @@ export type StreamEventFormat = "ndjson" | "sse";
 /** Takes one frame: a JSON text, and where it is. */
 export type FrameSink = (data: string, frame: FramePosition) => void;
 
-/** Where the frame at hand is, and whether the body ended before the frame did. */
-export interface FramePosition {
-  readonly isCut: boolean;
-  /** The line at which its data begins, from 1 on. */
+/** A place in a body. */
+export interface Place {
+  /** The line, from 1 on. */
   readonly line: number;
   /**
-   * Where its data begins, in bytes. Counted when asked for: from where it was last asked for, so that
-   * to ask for every frame is still linear.
+   * How many bytes come before. Counted when asked for: from where it was last asked for, so that to
+   * ask for every frame is still linear.
    */
   readonly byteOffset: number;
+}
+
+/** Where the data of the frame at hand begins, and whether the body ended before the frame did. */
+export interface FramePosition extends Place {
+  readonly isCut: boolean;
+  /** The same place, which stays when the next frame is at hand. */
+  readonly place: Place;
   /** Makes the error for this frame. */
   error(code: StreamDecodeErrorCode, detail: string): StreamDecodeError;
 }
@@ -60,14 +66,54 @@ export function createFrameParser(
   return format === "sse" ? new SseParser(maxLength, start) : new NdjsonParser(maxLength, start);
 }
 
-/** A place in the body: `start` in a text that ends where `decoded` bytes do, after so many lines. */
-interface Mark {
+/** Where in a text a place is, and how many bytes of the body there are up to the text's end. */
+class Mark implements Place {
   readonly text: string;
   readonly start: number;
+  readonly line: number;
   readonly decoded: number;
-  readonly lines: number;
   /** Whether each character of the text is a byte. */
   readonly isAscii: boolean;
+  readonly #counter: ByteCounter;
+
+  constructor(
+    text: string,
+    start: number,
+    line: number,
+    decoded: number,
+    isAscii: boolean,
+    counter: ByteCounter,
+  ) {
+    this.text = text;
+    this.start = start;
+    this.line = line;
+    this.decoded = decoded;
+    this.isAscii = isAscii;
+    this.#counter = counter;
+  }
+
+  get byteOffset(): number {
+    return this.#counter.offsetOf(this);
+  }
+}
+
+/** Counts the bytes before a mark, from the one counted last where that is not behind it. */
+class ByteCounter {
+  #last: Mark | undefined;
+  #lastOffset = 0;
+
+  offsetOf(mark: Mark): number {
+    const { text, start, decoded } = mark;
+    if (mark.isAscii) return decoded - (text.length - start);
+    const last = this.#last;
+    const isSameText = decoded === last?.decoded && text === last.text;
+    // Counted only now: counting for every line would take longer than to read it.
+    this.#lastOffset = isSameText && start >= last.start
+      ? this.#lastOffset + byteLength(text.slice(last.start, start))
+      : decoded - byteLength(text.slice(start));
+    this.#last = mark;
+    return this.#lastOffset;
+  }
 }
 
 /** Decodes the bytes once a chunk, keeps the line that a chunk cuts, and knows where each line begins. */
@@ -89,15 +135,7 @@ abstract class LineParser implements FrameParser, FramePosition {
   /** The pieces of a line that has not ended. */
   #pending: string[] = [];
   #pendingLength = 0;
-  /** The place whose byte offset was asked for last. */
-  #counted: Mark & { readonly byteOffset: number } = {
-    text: "",
-    start: 0,
-    decoded: 0,
-    lines: 0,
-    isAscii: true,
-    byteOffset: 0,
-  };
+  readonly #counter = new ByteCounter();
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
 
   constructor(maxLength: number, start: ParserStart) {
@@ -136,17 +174,12 @@ abstract class LineParser implements FrameParser, FramePosition {
   }
 
   get byteOffset(): number {
-    const place = this.place();
-    const { text, start, decoded } = place;
-    if (place.isAscii) return decoded - (text.length - start);
-    const last = this.#counted;
-    const isSameText = decoded === last.decoded && text === last.text;
-    // Counted only now: counting for every line would take longer than to read it.
-    const byteOffset = isSameText && start >= last.start
-      ? last.byteOffset + byteLength(text.slice(last.start, start))
-      : decoded - byteLength(text.slice(start));
-    this.#counted = { ...place, byteOffset };
-    return byteOffset;
+    return this.place.byteOffset;
+  }
+
+  /** The line at hand, if the format does not know better. */
+  get place(): Place {
+    return this.mark();
   }
 
   error(code: StreamDecodeErrorCode, detail: string): StreamDecodeError {
@@ -156,18 +189,14 @@ abstract class LineParser implements FrameParser, FramePosition {
 
   /** Marks the beginning of the line at hand. */
   protected mark(): Mark {
-    return {
-      text: this.#text,
-      start: this.start,
-      decoded: this.#decoded,
-      lines: this.lines,
-      isAscii: this.#isAscii,
-    };
-  }
-
-  /** Where an error is: at the line at hand, if the format does not know better. */
-  protected place(): Mark {
-    return this.mark();
+    return new Mark(
+      this.#text,
+      this.start,
+      this.lines + 1,
+      this.#decoded,
+      this.#isAscii,
+      this.#counter,
+    );
   }
 
   /** Refuses a line that is longer than the limit. */
@@ -320,10 +349,10 @@ class SseParser extends LineParser {
   }
 
   override get line(): number {
-    return (this.#dataMark?.lines ?? this.lines) + 1;
+    return this.#dataMark?.line ?? super.line;
   }
 
-  protected override place(): Mark {
+  override get place(): Place {
     return this.#dataMark ?? this.mark();
   }
 

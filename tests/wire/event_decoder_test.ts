@@ -1,6 +1,11 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createEventDecoder } from "../../src/wire/_event_decoder.ts";
-import { createFrameParser, type StreamEventFormat } from "../../src/wire/_frame_parser.ts";
+import {
+  createFrameParser,
+  type FrameSink,
+  type Place,
+  type StreamEventFormat,
+} from "../../src/wire/_frame_parser.ts";
 import { StreamDecodeError } from "../../src/wire/stream_decode_error.ts";
 
 const encoder = new TextEncoder();
@@ -164,6 +169,34 @@ Deno.test("createFrameParser says where each frame is, however the body is cut",
       }
       parser.end((_, frame) => places.push([frame.line, frame.byteOffset]));
       assertEquals(places, expected as typeof places, `${format} by ${length}`);
+    }
+  }
+});
+
+Deno.test("createFrameParser says it later, too, in whatever order it is asked", () => {
+  const collect = (format: StreamEventFormat, body: string, length: number): Place[] => {
+    const bytes = encoder.encode(body);
+    const places: Place[] = [];
+    const parser = createFrameParser(format, 100);
+    const sink: FrameSink = (_, frame) => places.push(frame.place);
+    for (let i = 0; i < bytes.length; i += length) {
+      parser.push(bytes.subarray(i, i + length), sink);
+    }
+    parser.end(sink);
+    return places;
+  };
+  for (const [format, body, expected] of PLACES) {
+    for (let length = 1; length <= 64; length++) {
+      for (const order of [1, -1]) {
+        const places = collect(format, body, length);
+        const asked = [...places.keys()].sort((a, b) => order * (a - b));
+        const offsets = new Map(asked.map((i) => [i, places[i]?.byteOffset]));
+        assertEquals(
+          places.map(({ line }, i) => [line, offsets.get(i)]),
+          expected.map((place) => [...place]),
+          `${format} by ${length}`,
+        );
+      }
     }
   }
 });
