@@ -145,13 +145,20 @@ async function* readFile(path: string): AsyncGenerator<Uint8Array> {
     throw unreadable(path, error);
   });
   try {
-    const buffer = Buffer.allocUnsafe(CHUNK_LENGTH);
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, CHUNK_LENGTH, null).catch((error) => {
+    const read = (buffer: Buffer) => file.read(buffer, 0, CHUNK_LENGTH, null);
+    // One is read into while the other is looked at.
+    let [buffer, other] = [Buffer.alloc(CHUNK_LENGTH), Buffer.alloc(CHUNK_LENGTH)];
+    for (let pending = read(buffer);;) {
+      const { bytesRead } = await pending.catch((error) => {
         throw unreadable(path, error);
       });
       if (bytesRead === 0) return;
-      yield new Uint8Array(buffer.buffer, buffer.byteOffset, bytesRead);
+      const chunk = new Uint8Array(buffer.buffer, buffer.byteOffset, bytesRead);
+      [buffer, other] = [other, buffer];
+      pending = read(buffer);
+      // Whoever leaves early does not ask what became of it.
+      pending.catch(() => {});
+      yield chunk;
     }
   } finally {
     await file.close();
