@@ -11,6 +11,14 @@ const FORMATS: Readonly<Record<string, StreamEventFormat>> = {
   "text/event-stream": "sse",
 };
 
+/** Refuses a response that is no success: its body is a page or a message of another kind. */
+export function checkStatus(response: Response): void {
+  if (response.ok) return;
+  throw new StreamDecodeError(`expected an OK status, received ${response.status}`, {
+    code: "unexpected_status",
+  });
+}
+
 /** Reads the format from a response's content type. */
 export function formatOf(response: Response): StreamEventFormat {
   const contentType = response.headers.get("content-type");

@@ -8,6 +8,7 @@ export type { StreamEventFormat } from "./_frame_parser.ts";
 export {
   StreamDecodeError,
   type StreamDecodeErrorCode,
+  type StreamDecodeErrorJson,
   type StreamDecodeErrorOptions,
 } from "./stream_decode_error.ts";
 export {

@@ -6,9 +6,8 @@ import {
 import type { StreamEvent } from "../types.ts";
 import { createEventDecoder, type EventDecoder } from "./_event_decoder.ts";
 import { type BytesToEvents, EventReader, type StreamEventReader } from "./_event_reader.ts";
-import { checkFormat, formatOf } from "./_format.ts";
+import { checkFormat, checkStatus, formatOf } from "./_format.ts";
 import type { StreamEventFormat } from "./_frame_parser.ts";
-import { StreamDecodeError } from "./stream_decode_error.ts";
 
 /** Options of {@linkcode readStreamEvents}. */
 export interface ReadStreamEventsOptions extends StreamEventValidatorOptions {
@@ -125,11 +124,7 @@ function openResponse(
   format: StreamEventFormat | undefined,
 ): readonly [ReadableStream<Uint8Array>, StreamEventFormat] {
   try {
-    if (!response.ok) {
-      throw new StreamDecodeError(`expected an OK status, received ${response.status}`, {
-        code: "unexpected_status",
-      });
-    }
+    checkStatus(response);
     // Before the body is touched: Bun then forgets the type of a Blob, such as a data: address has.
     const ownFormat = format ?? formatOf(response);
     const body = response.body ?? new ReadableStream({ start: (controller) => controller.close() });

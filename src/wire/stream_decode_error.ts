@@ -28,6 +28,20 @@ export interface StreamDecodeErrorOptions extends ErrorOptions {
   readonly byteOffset?: number;
 }
 
+/** What `JSON.stringify` makes of a {@linkcode StreamDecodeError}. */
+export interface StreamDecodeErrorJson {
+  /** Always `"StreamDecodeError"`. */
+  readonly name: string;
+  /** The whole message. */
+  readonly message: string;
+  /** What is wrong. */
+  readonly code: StreamDecodeErrorCode;
+  /** The line in the body, from 1 on; 0 where it is not about a line. */
+  readonly line: number;
+  /** Where in the body the line, or the first wrong byte, begins, in bytes. */
+  readonly byteOffset: number;
+}
+
 /** One brand for every copy of the package, so that {@linkcode StreamDecodeError.is} knows them all. */
 const BRAND = Symbol.for("@agent-stream/validator.StreamDecodeError");
 
@@ -81,6 +95,16 @@ export class StreamDecodeError extends Error {
    */
   static is(value: unknown): value is StreamDecodeError {
     return value instanceof Error && BRAND in value;
+  }
+
+  /**
+   * What belongs in a log: everything, the message too, and nothing of the body.
+   *
+   * @returns A plain object.
+   */
+  toJSON(): StreamDecodeErrorJson {
+    const { name, message, code, line, byteOffset } = this;
+    return { name, message, code, line, byteOffset };
   }
 
   static {

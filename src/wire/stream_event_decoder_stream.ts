@@ -1,7 +1,7 @@
 import type { StreamEventValidator } from "../stream_event_validator.ts";
 import type { StreamEvent } from "../types.ts";
 import { createEventDecoder } from "./_event_decoder.ts";
-import { checkFormat, formatOf } from "./_format.ts";
+import { checkFormat, checkStatus, formatOf } from "./_format.ts";
 import type { StreamEventFormat } from "./_frame_parser.ts";
 
 /** Options of {@linkcode StreamEventDecoderStream}. */
@@ -134,13 +134,14 @@ export class StreamEventDecoderStream extends TransformStream<Uint8Array, Stream
    * @param response A response whose body has events.
    * @param options What else is to say.
    * @returns A decoder to pipe its body through.
-   * @throws {StreamDecodeError} With the code `unsupported_content_type`.
+   * @throws {StreamDecodeError} With the code `unexpected_status` or `unsupported_content_type`.
    * @throws {RangeError} `maxLineLength` is below 1.
    */
   static for(
     response: Response,
     options: Omit<StreamEventDecoderStreamOptions, "format"> = {},
   ): StreamEventDecoderStream {
+    checkStatus(response);
     return new StreamEventDecoderStream({ ...options, format: formatOf(response) });
   }
 }

@@ -69,8 +69,9 @@ const NO_USAGE: Usage = {
 /**
  * Answers a request with events, and promises the client that they are legal and end in a terminal
  * event. Whatever goes wrong with the source (a violation, a truncation, a failure) is written as an
- * `error` event with the content that is safe to keep. A failure's own message is not: it may be
- * none of the client's business.
+ * `error` event with the content that is safe to keep; its message's `errorCode` is the code of the
+ * rule that was broken. A failure's own message is not written: it may be none of the client's
+ * business.
  *
  * The source is read as fast as the client reads. When the client goes away, the source is told: an
  * iterator's `return()` is called, a `ReadableStream` is cancelled.
@@ -169,6 +170,7 @@ export function toResponse(
       errorMessage: StreamSequenceError.is(error)
         ? error.message
         : "The source of the stream failed",
+      ...(StreamSequenceError.is(error) && { errorCode: error.code }),
     };
     const event: StreamEvent = { type: "error", reason: "error", message };
     validator.accept(event);

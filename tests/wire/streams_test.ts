@@ -250,6 +250,19 @@ Deno.test("StreamEventDecoderStream.for goes by the content type", async () => {
     'Invalid event stream: expected content type "application/x-ndjson" or "text/event-stream", or the option "format", ' +
       'received "text/html"',
   );
+  const headers = { "content-type": "text/event-stream" };
+  const error = assertThrows(
+    () => StreamEventDecoderStream.for(new Response("busy", { status: 503, headers })),
+    StreamDecodeError,
+    "Invalid event stream: expected an OK status, received 503",
+  );
+  assertEquals(JSON.parse(JSON.stringify(error)), {
+    name: "StreamDecodeError",
+    message: "Invalid event stream: expected an OK status, received 503",
+    code: "unexpected_status",
+    line: 0,
+    byteOffset: 0,
+  });
   assertThrows(
     () => new StreamEventDecoderStream({ format: "xml" as "sse" }),
     TypeError,

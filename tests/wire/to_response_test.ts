@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import {
   type AssistantMessage,
   createAssistantMessageEventStream,
+  type FailedAssistantMessage,
   type StreamEvent,
   toStreamEvents,
 } from "../../mod.ts";
@@ -78,18 +79,22 @@ Deno.test("toResponse sets headers that keep proxies from holding events back", 
 });
 
 Deno.test("toResponse ends in an error event whatever goes wrong, at every moment", async () => {
-  const impossible = { type: "text_delta", contentIndex: 99, delta: "" };
+  const impossible = { type: "nonsense" };
   const unwritable = { type: "text_start", contentIndex: 0, extra: 1n };
   for (let k = 0; k < EVENTS.length; k++) {
     const events = EVENTS.slice(0, k);
     for (
-      const [source, errorMessage] of [
-        [failing(events, new Error("a secret")), "The source of the stream failed"],
-        [events, "Stream ended in phase"],
-        [[...events, impossible], "Invalid stream event"],
-        [[...events, null], "Invalid stream event"],
-        [[...events, unwritable], "The source of the stream failed"],
-      ] as ReadonlyArray<[Iterable<StreamEvent>, string]>
+      const [source, errorMessage, errorCode] of [
+        [failing(events, new Error("a secret")), "The source of the stream failed", undefined],
+        [events, "Stream ended in phase", "truncated"],
+        [
+          [...events, impossible],
+          "Invalid stream event",
+          k === 0 ? "expected_start" : "unknown_event",
+        ],
+        [[...events, null], "Invalid stream event", "malformed_event"],
+        [[...events, unwritable], "The source of the stream failed", undefined],
+      ] as ReadonlyArray<[Iterable<StreamEvent>, string, string | undefined]>
     ) {
       const stream = readStreamEvents(
         toResponse(source, { now: () => 5, provider: "p", model: "m" }),
@@ -97,6 +102,7 @@ Deno.test("toResponse ends in an error event whatever goes wrong, at every momen
       const message = await stream.result();
       assertEquals(message.stopReason, "error");
       assertStringIncludes(message.errorMessage ?? "", errorMessage);
+      assertEquals((message as FailedAssistantMessage).errorCode, errorCode);
       assertEquals([message.provider, message.model, message.timestamp], ["p", "m", 5]);
       assertEquals(message.content, SAFE[k] as AssistantMessage["content"]);
     }
