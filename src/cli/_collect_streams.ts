@@ -1,5 +1,4 @@
 import { isPlainObject } from "../_json.ts";
-import { StreamSequenceError } from "../stream_sequence_error.ts";
 import type { CliIo } from "./_cli_io.ts";
 import type { DetectedWire } from "./_detect_wire.ts";
 import { UnreadableError } from "./_errors.ts";
@@ -14,12 +13,6 @@ import {
 import type { Place } from "../wire/_frame_parser.ts";
 import { PROVIDER_WIRES, type ProviderWire } from "./_wires.ts";
 
-/** A stream, and whether something is wrong with it: with a wire's, that may be no violation. */
-export interface CollectedStream {
-  readonly stream: RecordedStream;
-  readonly isWrong: boolean;
-}
-
 /**
  * Reads the streams of a recording, one after the other.
  *
@@ -32,7 +25,7 @@ export async function* collectStreams(
   input: Input,
   from: string,
   io: CliIo,
-): AsyncGenerator<CollectedStream> {
+): AsyncGenerator<RecordedStream> {
   const collector = new Collector(input.name);
   const reader = new RecordingReader(collector, { from });
   try {
@@ -54,7 +47,7 @@ class Collector implements RecordingVisitor {
   /** When the bytes at hand arrived, where they come as they are made. */
   now: number | undefined;
   readonly #file: string;
-  #streams: CollectedStream[] = [];
+  #streams: RecordedStream[] = [];
   #events: RecordedEvent[] = [];
   #violation: RecordedStream["violation"];
   #begin: number | undefined;
@@ -91,37 +84,29 @@ class Collector implements RecordingVisitor {
     this.#events.push({ event, offset: byteOffset, line, ...(time !== undefined && { time }) });
   }
 
-  fault({ code, detail, error, eventIndex }: Fault): void {
-    // What is wrong with a wire, its adapter made an event of.
-    if (this.#violation || (this.#wire && !error)) return;
-    if (error) {
-      this.#violation = { error, at: eventIndex };
+  fault({ code, detail, error, eventIndex, line, byteOffset }: Fault): void {
+    if (this.#violation) return;
+    if (error || this.#wire) {
+      // What is wrong with a wire, its adapter made an event of.
+      this.#violation = { error: error ?? { code, detail }, at: eventIndex };
       return;
     }
     this.#isBroken = true;
-    this.#violation = {
-      error: new StreamSequenceError(undefined, "streaming", `${detail} (${code})`, {
-        code: "truncated",
-        eventIndex,
-      }),
-      at: this.#events.length,
-    };
+    const at = this.#events.length;
+    this.#violation = { error: { code, detail }, at, place: { line, byteOffset } };
   }
 
-  streamEnd({ index, verdict }: StreamSummary): void {
+  streamEnd({ index }: StreamSummary): void {
     this.#streams.push({
-      stream: {
-        file: this.#file,
-        index,
-        events: this.#events,
-        ...(this.#violation && { violation: this.#violation }),
-      },
-      isWrong: verdict === "wrong",
+      file: this.#file,
+      index,
+      events: this.#events,
+      ...(this.#violation && { violation: this.#violation }),
     });
   }
 
   /** The streams that have ended since it was last asked. */
-  take(): CollectedStream[] {
+  take(): RecordedStream[] {
     const streams = this.#streams;
     this.#streams = [];
     return streams;

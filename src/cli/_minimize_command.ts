@@ -1,3 +1,4 @@
+import { StreamSequenceError } from "../stream_sequence_error.ts";
 import type { StreamEventFormat } from "../wire/_frame_parser.ts";
 import { type CliArguments, readChoice, readNumber, WIRE_NAMES } from "./_arguments.ts";
 import type { CliIo, ExitCode } from "./_cli_io.ts";
@@ -16,7 +17,7 @@ export async function minimize(args: CliArguments, io: CliIo): Promise<ExitCode>
   const format = readChoice(args, "to", ["ndjson", "sse"]) as StreamEventFormat;
   const wanted = readNumber(args, "stream", { min: 1 });
   const input = await findInput(args.positionals, io);
-  const { events, violation } = await findWrong(
+  const { events, error: violation } = await findWrong(
     collectStreams(input, from, io),
     wanted,
     nameOf(input),
@@ -27,8 +28,8 @@ export async function minimize(args: CliArguments, io: CliIo): Promise<ExitCode>
   const text = fewest.map((event, position) => writeEvent(event, format, position)).join("");
   // Whoever gets it will check it, so that is what has to come of it.
   const code = codeOf(text);
-  if (code !== violation.error.code) {
-    throw new Error(`Expected the smallest stream to break ${violation.error.code}, not ${code}`);
+  if (code !== violation.code) {
+    throw new Error(`Expected the smallest stream to break ${violation.code}, not ${code}`);
   }
   await io.stdout.write(text);
   await io.stderr.write(
@@ -43,15 +44,14 @@ async function findWrong(
   streams: ReturnType<typeof collectStreams>,
   wanted: number | undefined,
   name: string,
-): Promise<RecordedStream & { readonly violation: NonNullable<RecordedStream["violation"]> }> {
+): Promise<{ readonly events: RecordedStream["events"]; readonly error: StreamSequenceError }> {
   let length = 0;
   let isWireWrong = false;
-  for await (const { stream, isWrong } of streams) {
+  for await (const { events, violation } of streams) {
     length++;
     if (wanted !== undefined && length !== wanted) continue;
-    const { violation } = stream;
-    if (violation) return { ...stream, violation };
-    isWireWrong ||= isWrong;
+    if (StreamSequenceError.is(violation?.error)) return { events, error: violation.error };
+    isWireWrong ||= violation !== undefined;
     if (length === wanted) break;
   }
   const which = wanted === undefined
@@ -61,7 +61,7 @@ async function findWrong(
     : `stream ${wanted} breaks no rule`;
   throw new UnreadableError(
     `${name}: ${which}${
-      isWireWrong ? "; what is wrong with its wire format is not in its events" : ""
+      isWireWrong ? "; what is wrong with how it is written is not in its events" : ""
     }`,
   );
 }

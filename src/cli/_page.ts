@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import { isPlainObject, kindOf } from "../_json.ts";
+import { StreamSequenceError } from "../stream_sequence_error.ts";
 import { describeEvent } from "./_describe.ts";
 import { durationOf, fieldsOf, type Lane, lanesOf, type StreamLanes } from "./_lanes.ts";
 import { PAGE_SCRIPT, PAGE_STYLE } from "./_page_assets.ts";
-import type { RecordedStream } from "./_recording.ts";
+import type { RecordedFault, RecordedStream } from "./_recording.ts";
 import { RULES } from "./_rules.ts";
 import { count, countOf, printable } from "./_text.ts";
+import { findOtherFault } from "./_wire_faults.ts";
 
 /** How many rows and lanes a page has in all, and a stream at least and at most. */
 const PAGE_ROWS = 3_000;
@@ -142,7 +144,7 @@ function renderVerdict(
   const event = events[at];
   const where = event
     ? `event ${count(at)}, line ${count(event.line)}, byte ${count(event.offset)}`
-    : `the end, after ${countOf(events.length, "event")}`;
+    : `${placeOf(violation)}, after ${countOf(events.length, "event")}`;
   const rows: Array<readonly [string, string]> = [
     ["Found", escape(sentence(printable(error.detail)))],
     ["Where", escape(where)],
@@ -154,12 +156,17 @@ function renderVerdict(
     rows.push(["Streamed", sideOf(error.expected, error.offset)]);
     rows.push(["Event has", sideOf(error.received, error.offset)]);
   }
-  const rule = RULES[error.code];
-  rows.push(["Rule", escape(rule.summary)], ["Usually", escape(rule.causes[0])]);
+  const rule = StreamSequenceError.is(error) ? RULES[error.code] : findOtherFault(error.code);
+  if (rule) rows.push(["Rule", escape(rule.summary)], ["Usually", escape(rule.causes[0])]);
   const list = rows.map(([name, html]) => `<dt>${name}</dt><dd>${html}</dd>`).join("");
   return `<div class="verdict wrong"><h2 id="verdict-${place}">✗ ${
     escape(error.code)
   }</h2>${about}<dl>${list}</dl></div>`;
+}
+
+/** Where something is wrong that is at no event. */
+function placeOf({ place }: RecordedFault): string {
+  return place ? `line ${count(place.line)}, byte ${count(place.byteOffset)}` : "the end";
 }
 
 function sentence(text: string): string {
@@ -382,17 +389,18 @@ function renderEvents(stream: RecordedStream, picture: StreamLanes, most: number
   return `<h3>Events</h3>
 <div class="events">
 <ol>
-${items}${violation && violation.at >= events.length ? renderEnd(violation.error.detail) : ""}
+${items}${violation && violation.at >= events.length ? renderEnd(violation) : ""}
 </ol>
 <div class="inspector idle" role="status" aria-live="polite"><p>Point at an event or move to it with the keyboard to see its JSON.</p><pre></pre></div>
 </div>
 ${dataOf(data)}`;
 }
 
-/** The row of an end that came too early. */
-function renderEnd(detail: string): string {
-  return `\n<li><div class="event wrong"><span class="place"></span><span class="type">✗ the end</span>` +
-    `<span class="what">${escape(sentence(printable(detail)))}</span></div></li>`;
+/** The row of an end that came too early, or of something that is no event. */
+function renderEnd(violation: RecordedFault): string {
+  const what = violation.place ? `line ${count(violation.place.line)}` : "the end";
+  return `\n<li><div class="event wrong"><span class="place"></span><span class="type">✗ ${what}</span>` +
+    `<span class="what">${escape(sentence(printable(violation.error.detail)))}</span></div></li>`;
 }
 
 function emptyEvents(): string {

@@ -67,11 +67,13 @@ function drawHead(
     ? [`${style.bold(name)}  ${style.dim(size)}`]
     : [style.bold(cutToWidth(name, width)), style.dim(cutToWidth(size, width))];
   if (violation) {
-    const { error, at } = violation;
-    const line = events[at]?.line;
-    const where = line === undefined
-      ? `at the end, after ${countOf(events.length, "event")}`
-      : `at event ${count(at)}, line ${count(line)}`;
+    const { error, at, place } = violation;
+    const event = events[at];
+    const where = event
+      ? `at event ${count(at)}, line ${count(event.line)}`
+      : `at ${place ? `line ${count(place.line)}` : "the end"}, after ${
+        countOf(events.length, "event")
+      }`;
     lines.push(
       ...wrap(`✗ ${error.code} ${where}`, width).map((text) => style.red(text)),
       ...wrap(printable(error.detail), width - 2).map((text) => `  ${text}`),

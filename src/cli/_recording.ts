@@ -1,4 +1,5 @@
 import type { StreamSequenceError } from "../stream_sequence_error.ts";
+import type { Place } from "../wire/_frame_parser.ts";
 
 /** One event of a recorded stream, and where it was found. */
 export interface RecordedEvent {
@@ -12,6 +13,25 @@ export interface RecordedEvent {
   readonly time?: number;
 }
 
+/** What is wrong with a stream: a broken rule, or something that is wrong with its wire format. */
+export interface RecordedFault {
+  /** The rule's error, or what else is known of such a fault. */
+  readonly error:
+    | StreamSequenceError
+    | {
+      readonly code: string;
+      readonly detail: string;
+      readonly path?: string;
+      readonly offset?: number;
+      readonly expected?: string;
+      readonly received?: string;
+    };
+  /** At which event it is: `events.length` where there is none, as for `truncated`. */
+  readonly at: number;
+  /** Where it is, where something came that is no event. */
+  readonly place?: Place;
+}
+
 /** One stream of a recording. */
 export interface RecordedStream {
   /** File the stream was read from, "-" for standard input. */
@@ -20,6 +40,6 @@ export interface RecordedStream {
   readonly index: number;
   /** Its events, in the order in which they came. */
   readonly events: readonly RecordedEvent[];
-  /** What broke the first rule, and at which event (`events.length` for `truncated`), if any did. */
-  readonly violation?: { readonly error: StreamSequenceError; readonly at: number };
+  /** What is wrong with it first, if anything is. */
+  readonly violation?: RecordedFault;
 }

@@ -30,10 +30,10 @@ export async function show(args: CliArguments, io: CliIo): Promise<ExitCode> {
   let streams = 0;
   let shown = 0;
   let exitCode: ExitCode = 0;
-  for await (const { stream, isWrong } of collectStreams(input, from, io)) {
+  for await (const stream of collectStreams(input, from, io)) {
     streams++;
     if (wanted !== undefined && streams !== wanted) continue;
-    if (isWrong) exitCode = 1;
+    if (stream.violation) exitCode = 1;
     if (html === undefined) {
       await stdout.write(`${shown > 0 ? "\n" : ""}${drawStream(stream, options)}`);
     } else if (shown < PAGE_STREAMS) {

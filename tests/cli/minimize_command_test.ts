@@ -92,7 +92,19 @@ Deno.test("minimize says so when nothing breaks a rule", async () => {
   assertStringIncludes(healthy.stderr, "standard input: no stream in it breaks a rule\n");
   const body = readRecordings("anthropic")[0]?.body as Uint8Array;
   const cut = await runCli(["minimize", "-"], { stdin: [body.subarray(0, body.length >> 1)] });
-  assertStringIncludes(cut.stderr, "; what is wrong with its wire format is not in its events\n");
+  const written = "; what is wrong with how it is written is not in its events\n";
+  assertStringIncludes(cut.stderr, written);
+  for (
+    const text of [
+      ndjson(HEALTHY).slice(0, -40),
+      ndjson([...HEALTHY.slice(0, -1), { ...HEALTHY.at(-1), message: {} }]),
+      `${ndjson(HEALTHY.slice(0, 4))}{\n`,
+    ]
+  ) {
+    const { code, stdout, stderr } = await runCli(["minimize", "-"], { stdin: [text] });
+    assertEquals([code, stdout], [2, ""]);
+    assertStringIncludes(stderr, written);
+  }
 });
 
 Deno.test("minimize as a process takes a hundred thousand events to a few in seconds", async () => {

@@ -7,6 +7,17 @@ import { HEALTHY, ndjson, without } from "./_streams.ts";
 
 const BOTH = ndjson([...HEALTHY, ...without(HEALTHY, 9)]);
 
+/** What is drawn of each stream: what is wrong with it first, if anything is. */
+function verdictsIn(text: string): Array<string | undefined> {
+  return [...text.matchAll(/^(?:✓ well-formed|✗ (\w+) at )/gm)].map(([, code]) => code);
+}
+
+/** What `check` says is wrong first with each stream of a body. */
+async function verdictsOf(body: Uint8Array, from: string): Promise<Array<string | undefined>> {
+  const { stdout } = await runCli(["check", "--json", "--from", from, "-"], { stdin: [body] });
+  return stdout.trim().split("\n").map((line) => JSON.parse(line).violation?.code);
+}
+
 Deno.test("show draws every stream, or the one that is asked for", async () => {
   const run = async (...args: string[]) => await runCli(["show", ...args, "-"], { stdin: [BOTH] });
   const [one, two, all] = [await run("--stream", "1"), await run("--stream=2"), await run()];
@@ -36,6 +47,7 @@ Deno.test("show draws every recording and every case within its width", async ()
       assertEquals(stderr, "");
       assert(stdout.length > 0 && stdout.endsWith("\n"));
       assert(!stdout.includes("\x1b"));
+      assertEquals(verdictsIn(stdout), await verdictsOf(body, from));
     }
   }
 });
@@ -102,5 +114,17 @@ Deno.test("show --html writes over a page, and over nothing else", async () => {
     assertStringIncludes(forgotten.stderr, "it is there, and is no page: it stays as it is");
     assertEquals(await Deno.readTextFile(recording), before);
     assertEquals([first.code, again.code], [0, 0]);
+  });
+});
+
+Deno.test("show --html says what is wrong with how a stream is written, and where", async () => {
+  await withFiles({ "a.ndjson": `${ndjson(HEALTHY.slice(0, 4))}{\n` }, async (folder) => {
+    const { code } = await runCli(["show", "--html", `${folder}/a.html`, `${folder}/a.ndjson`]);
+    assertEquals(code, 1);
+    const page = await Deno.readTextFile(`${folder}/a.html`);
+    assertStringIncludes(page, "✗ invalid_json</h2>");
+    assertStringIncludes(page, "<dd>line 5, byte ");
+    assertStringIncludes(page, '<span class="type">✗ line 5</span>');
+    assertStringIncludes(page, "<dt>Usually</dt><dd>A line of a log");
   });
 });
