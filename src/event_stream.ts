@@ -209,13 +209,20 @@ export class EventStream<TEvent, TResult> implements AsyncIterable<TEvent> {
    * wait. Calling `return()`, as `break` does, ends the stream with an `AbortError` and drops what
    * was not read; it leaves a result that is settled as it is.
    *
-   * @returns The one iterator.
+   * @returns The one iterator, which a loop takes too.
    * @throws {TypeError} There is an iterator already.
    */
-  [Symbol.asyncIterator](): AsyncIterator<TEvent, undefined> {
+  [Symbol.asyncIterator](): AsyncIterableIterator<TEvent, undefined> {
     if (this.#hasIterator) throw new TypeError("EventStream supports exactly one async iterator");
     this.#hasIterator = true;
-    return { next: () => this.#next(), return: () => this.#return() };
+    return {
+      next: () => this.#next(),
+      return: () => this.#return(),
+      // As those of the language, so that a loop can go on where `next()` was called by hand.
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
   }
 
   /** Calls functions of the options. What they throw ends the stream. */

@@ -435,6 +435,16 @@ Deno.test("EventStream refuses a second iterator when the first is at work, has 
   );
 });
 
+Deno.test("EventStream lets a loop go on behind calls of next", async () => {
+  const stream = createStream();
+  for (const event of [1, 2, TERMINAL]) stream.push(event);
+  const iterator = stream[Symbol.asyncIterator]();
+  assertEquals(await iterator.next(), { done: false, value: 1 });
+  const rest: number[] = [];
+  for await (const event of iterator) rest.push(event);
+  assertEquals(rest, [2, TERMINAL]);
+});
+
 Deno.test("EventStream gives one promise for the result and settles it when nobody iterates", async () => {
   const stream = createStream();
   const result: Promise<string> = stream.result();

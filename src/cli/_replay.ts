@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { clearTimeout, setImmediate, setTimeout } from "node:timers";
+import { MAX_DELAY } from "../_max_delay.ts";
 import { createFrameParser, type StreamEventFormat } from "../wire/_frame_parser.ts";
 import { isPlainObject } from "../_json.ts";
 import { type CliArguments, readNumber } from "./_arguments.ts";
@@ -36,9 +37,6 @@ const CONTENT_TYPES: Readonly<Record<StreamEventFormat, string>> = {
 
 /** Names of this machine. A page that found another name for it is not to read the recording. */
 const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/i;
-
-/** The longest that a timer waits, in milliseconds; it takes more for nothing. */
-const MAX_TIMEOUT = 2 ** 31 - 1;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -277,7 +275,7 @@ async function respond(
   for (const { bytes, delay } of pieces) {
     if (delay > 0) {
       let timer: ReturnType<typeof setTimeout> | undefined;
-      await wait((resolve) => timer = setTimeout(resolve, Math.min(delay, MAX_TIMEOUT)));
+      await wait((resolve) => timer = setTimeout(resolve, Math.min(delay, MAX_DELAY)));
       clearTimeout(timer);
     } else {
       await wait((resolve) => setImmediate(resolve));

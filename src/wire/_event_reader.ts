@@ -1,3 +1,4 @@
+import { MAX_DELAY } from "../_max_delay.ts";
 import { Outcome } from "../_outcome.ts";
 import type { AssistantContent, AssistantMessage, StreamEvent } from "../types.ts";
 
@@ -27,6 +28,14 @@ export interface EventReaderOptions {
 
 /** A stream of events that is read from a body, by iterating or by asking for its result. */
 export interface StreamEventReader extends AsyncIterable<StreamEvent> {
+  /**
+   * Starts iterating; possible once, and not after `result()` has begun to read. Leaving the loop
+   * lets the body go.
+   *
+   * @returns The one iterator, which a loop takes too.
+   * @throws {TypeError} Somebody reads already.
+   */
+  [Symbol.asyncIterator](): AsyncIterableIterator<StreamEvent, undefined>;
   /**
    * The message of the terminal event. Where nobody iterates, it reads the stream by itself.
    *
@@ -107,7 +116,7 @@ export class EventReader implements StreamEventReader {
     return this.#machine.partialContent();
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<StreamEvent, undefined> {
+  [Symbol.asyncIterator](): AsyncIterableIterator<StreamEvent, undefined> {
     if (this.#consumer !== undefined) {
       throw new TypeError(
         this.#consumer === "iterator"
@@ -121,6 +130,10 @@ export class EventReader implements StreamEventReader {
       return: () => {
         this.#leave();
         return Promise.resolve(END);
+      },
+      // As those of the language, so that a loop can go on where `next()` was called by hand.
+      [Symbol.asyncIterator]() {
+        return this;
       },
     };
   }
@@ -219,7 +232,7 @@ export class EventReader implements StreamEventReader {
         this.#interrupt(
           new DOMException(`No byte came for ${idleTimeout} milliseconds`, "TimeoutError"),
         ),
-      idleTimeout,
+      Math.min(idleTimeout, MAX_DELAY),
     );
   }
 

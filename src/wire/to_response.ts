@@ -1,3 +1,4 @@
+import { MAX_DELAY } from "../_max_delay.ts";
 import { StreamSequenceError } from "../stream_sequence_error.ts";
 import {
   createStreamEventValidator,
@@ -114,6 +115,7 @@ export function toResponse(
   const beat = encoder.encode(format === "sse" ? ": heartbeat\n\n" : "\n");
   let position = 0;
   let hasLeft = false;
+  let timer: ReturnType<typeof setInterval> | undefined;
 
   const encode = (event: StreamEvent, json?: string): Uint8Array =>
     encoder.encode(encodeEvent(event, format, position++, json));
@@ -121,9 +123,11 @@ export function toResponse(
   const body = new ReadableStream<Uint8Array>({
     // Called when the client waits and nothing is there for it.
     async pull(controller) {
-      const timer = heartbeat === Infinity ? undefined : setInterval(() => {
-        if (controller.desiredSize === 0) controller.enqueue(beat);
-      }, heartbeat);
+      if (heartbeat !== Infinity) {
+        timer = setInterval(() => {
+          if (controller.desiredSize === 0) controller.enqueue(beat);
+        }, Math.min(heartbeat, MAX_DELAY));
+      }
       try {
         const event = await source.next();
         if (hasLeft) return;
@@ -148,6 +152,8 @@ export function toResponse(
     },
     cancel(reason) {
       hasLeft = true;
+      // A source that says nothing more never comes to do it.
+      clearInterval(timer);
       source.cancel(reason);
     },
   }, { highWaterMark: 0 });

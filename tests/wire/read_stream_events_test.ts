@@ -299,6 +299,22 @@ Deno.test("readStreamEvents fails with a TimeoutError when no byte comes", async
   });
   for await (const event of stream) if (event.type === "start") await turn(60);
   assertEquals(await stream.result(), MESSAGE);
+  // No timer waits longer than 25 days; one that should would fire at once.
+  for (const idleTimeout of [2 ** 31, 1e300]) {
+    const source = sourceOf([], "stay open");
+    const silent = readStreamEvents(source.body, { format: "ndjson", idleTimeout });
+    const iterator = silent[Symbol.asyncIterator]();
+    assertEquals(await Promise.race([iterator.next(), turn(40)]), undefined);
+    await iterator.return?.();
+  }
+});
+
+Deno.test("readStreamEvents lets a loop go on behind calls of next", async () => {
+  const stream = readStreamEvents(sourceOf([write(EVENTS, "ndjson")]).body, { format: "ndjson" });
+  const iterator = stream[Symbol.asyncIterator]();
+  const events = [(await iterator.next()).value];
+  for await (const event of iterator) events.push(event);
+  assertEquals(events, EVENTS);
 });
 
 Deno.test("readStreamEvents reads the content type before it touches the body", async () => {

@@ -174,14 +174,32 @@ Deno.test("toResponse sends heartbeats while the source is silent", async () => 
     for (const event of EVENTS) pushed.push(event);
     assert((await text).startsWith(beat + beat), format);
   }
-  const silent = createAssistantMessageEventStream();
-  const reader = toResponse(silent, { heartbeat: Infinity }).body?.getReader();
-  const read = reader?.read();
-  assertEquals(await Promise.race([read, turn(40)]), undefined);
-  await reader?.cancel();
+  for (const heartbeat of [Infinity, 2 ** 31, 1e300]) {
+    const silent = createAssistantMessageEventStream();
+    const reader = toResponse(silent, { heartbeat }).body?.getReader();
+    const read = reader?.read();
+    assertEquals(await Promise.race([read, turn(40)]), undefined);
+    await reader?.cancel();
+  }
   assertThrows(
     () => toResponse(EVENTS, { heartbeat: 0 }),
     RangeError,
     "Expected heartbeat to be above 0, received 0",
   );
+});
+
+Deno.test("toResponse sends no heartbeat to a client that left a silent source", async () => {
+  async function* silent(): AsyncGenerator<StreamEvent> {
+    yield { type: "start" };
+    await new Promise(() => {});
+  }
+  const reader = toResponse(silent(), { heartbeat: 5 }).body?.getReader();
+  assert(reader);
+  await reader.read();
+  assertEquals(new TextDecoder().decode((await reader.read()).value), ": heartbeat\n\n");
+  const pending = reader.read();
+  await reader.cancel();
+  assert((await pending).done);
+  // A heartbeat after that would be an error that nobody can catch.
+  await turn(40);
 });
