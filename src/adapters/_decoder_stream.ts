@@ -1,4 +1,4 @@
-import { kindOf } from "../_json.ts";
+import { checkBytes } from "../_check_bytes.ts";
 import type { StreamEvent } from "../types.ts";
 import type { StreamEventFormat } from "../wire/_frame_parser.ts";
 import { type Adapter, AdapterError } from "./_adapter.ts";
@@ -65,11 +65,20 @@ export function connectDecoder(
     release?.();
     readableController.close();
   };
-  const fail = (reason: unknown): void => {
+  /** Ends the stream with the adapter's last words; one that throws instead errors it. */
+  const endWith = (step: () => void): void => {
     if (isEnded) return;
-    decoder.fail(reason, emit);
-    close();
+    try {
+      step();
+      close();
+    } catch (error) {
+      isEnded = true;
+      release?.();
+      readableController.error(error);
+      throw error;
+    }
   };
+  const fail = (reason: unknown): void => endWith(() => decoder.fail(reason, emit));
 
   const readable = new ReadableStream<StreamEvent>({
     start(controller) {
@@ -94,16 +103,22 @@ export function connectDecoder(
       controller.signal.addEventListener("abort", () => fail(controller.signal.reason));
     },
     async write(bytes) {
-      if (!(bytes instanceof Uint8Array)) {
-        const message = `Expected a chunk to be a Uint8Array, received ${kindOf(bytes)}`;
-        fail(new AdapterError("malformed_frame", message));
-        throw new TypeError(message);
+      try {
+        checkBytes(bytes);
+      } catch (error) {
+        fail(new AdapterError("malformed_frame", (error as TypeError).message));
+        throw error;
       }
       if (!isWanted && !isEnded) await new Promise<void>((resolve) => release = resolve);
       release = undefined;
       if (isEnded) return;
       isWanted = false;
-      decoder.push(bytes, emit);
+      try {
+        decoder.push(bytes, emit);
+      } catch (error) {
+        fail(error);
+        throw error;
+      }
       if (decoder.isFinished) {
         close();
         writableController.error(new TypeError("The response has ended"));
@@ -112,11 +127,7 @@ export function connectDecoder(
         isWanted = true;
       }
     },
-    close() {
-      if (isEnded) return;
-      decoder.end(emit);
-      close();
-    },
+    close: () => endWith(() => decoder.end(emit)),
     abort: fail,
   });
 

@@ -1,3 +1,4 @@
+import { checkBytes } from "../_check_bytes.ts";
 import { kindOf } from "../_json.ts";
 import { quote } from "../_quote.ts";
 import { createStreamEventValidator } from "../stream_event_validator.ts";
@@ -146,9 +147,7 @@ class ResponseDecoder implements BytesToEvents {
   }
 
   push(bytes: Uint8Array, emit: Emit): void {
-    if (!(bytes instanceof Uint8Array)) {
-      throw new TypeError(`Expected a chunk to be a Uint8Array, received ${kindOf(bytes)}`);
-    }
+    checkBytes(bytes);
     if (!this.#refusal) {
       this.#decoder.push(bytes, this.#checked(emit));
       return;

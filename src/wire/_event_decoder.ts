@@ -1,5 +1,5 @@
+import { checkBytes } from "../_check_bytes.ts";
 import { isRecord } from "../_is_record.ts";
-import { kindOf } from "../_json.ts";
 import type { StreamEvent } from "../types.ts";
 import { DeltaLine } from "./_delta_line.ts";
 import {
@@ -38,10 +38,7 @@ export function createEventDecoder(
   const sink: FrameSink = (data, frame) => emit(events.parse(data, frame));
   return {
     push(bytes, newEmit) {
-      // By its tag, which Node's Buffer and those of other realms have too.
-      if (bytes?.[Symbol.toStringTag] !== "Uint8Array") {
-        throw new TypeError(`Expected a chunk to be a Uint8Array, received ${kindOf(bytes)}`);
-      }
+      checkBytes(bytes);
       emit = newEmit;
       parser.push(bytes, sink);
     },

@@ -1,0 +1,78 @@
+import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { runInNewContext } from "node:vm";
+import type { StreamEvent } from "../../mod.ts";
+import { type Adapter, connectDecoder, type Emit } from "../../src/adapters/adapter/mod.ts";
+import { OllamaChatDecoderStream } from "../../src/adapters/ollama/mod.ts";
+import { readAll } from "./_decoder_suite.ts";
+
+/** An adapter that does not keep its promise to throw nothing. */
+class ThrowingAdapter implements Adapter {
+  isFinished = false;
+  readonly #error: Error;
+  readonly #lastWords: StreamEvent | undefined;
+
+  constructor(error: Error, lastWords?: StreamEvent) {
+    this.#error = error;
+    this.#lastWords = lastWords;
+  }
+
+  push(): void {
+    throw this.#error;
+  }
+
+  end(): void {
+    throw this.#error;
+  }
+
+  fail(cause: unknown, emit: Emit): void {
+    assertStrictEquals(cause, this.#error);
+    if (!this.#lastWords) throw this.#error;
+    this.isFinished = true;
+    emit(this.#lastWords);
+  }
+}
+
+function connected(adapter: Adapter): TransformStream<Uint8Array, StreamEvent> {
+  const stream = new TransformStream<Uint8Array, StreamEvent>();
+  connectDecoder(stream, adapter, "ndjson");
+  return stream;
+}
+
+function bodyOf(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new Blob([text]).stream();
+}
+
+Deno.test("connectDecoder leaves no reader waiting for an adapter that throws", async () => {
+  for (const body of ["{}\n", ""]) {
+    const error = new Error("a bug");
+    const events = bodyOf(body).pipeThrough(connected(new ThrowingAdapter(error)));
+    assertStrictEquals(await assertRejects(() => readAll(events)), error);
+  }
+});
+
+Deno.test("connectDecoder lets an adapter that throws have the last word", async () => {
+  const error = new Error("a bug");
+  const start: StreamEvent = { type: "start" };
+  const stream = connected(new ThrowingAdapter(error, start));
+  const piped = bodyOf("{}\n").pipeTo(stream.writable);
+  const [events] = await Promise.all([
+    readAll(stream.readable),
+    assertRejects(() => piped).then((reason) => assertStrictEquals(reason, error)),
+  ]);
+  assertEquals(events, [start]);
+});
+
+Deno.test("connectDecoder takes the bytes of another realm", async () => {
+  const text = '{"model":"m","message":{"role":"assistant","content":"Hi"},"done":true,' +
+    '"done_reason":"stop"}\n';
+  const codes = JSON.stringify([...text].map((letter) => letter.charCodeAt(0)));
+  const bytes = runInNewContext(`Uint8Array.from(${codes})`) as Uint8Array;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+  const events = await readAll(body.pipeThrough(new OllamaChatDecoderStream()));
+  assertEquals(events.at(-1)?.type, "done");
+});
