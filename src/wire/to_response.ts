@@ -1,3 +1,4 @@
+import { kindOf } from "../_json.ts";
 import { MAX_DELAY } from "../_max_delay.ts";
 import { StreamSequenceError } from "../stream_sequence_error.ts";
 import {
@@ -136,8 +137,9 @@ export function toResponse(
         } else {
           // Before it is accepted: what cannot be written was not said.
           const json = JSON.stringify(event);
-          validator.accept(event);
-          controller.enqueue(encode(event, json));
+          const said = writesItself(event) ? JSON.parse(json) as StreamEvent : event;
+          validator.accept(said);
+          controller.enqueue(encode(said, json));
         }
       } catch (error) {
         if (hasLeft) return;
@@ -194,6 +196,16 @@ export function toResponse(
   return new Response(body, { status, headers: allHeaders });
 }
 
+/** Whether what is written of an event is not what stands in it. */
+function writesItself(event: StreamEvent): boolean {
+  const { toolCall, message }: Readonly<Record<string, unknown>> = { ...event };
+  return hasToJson(event) || hasToJson(toolCall) || hasToJson(message);
+}
+
+function hasToJson(value: unknown): boolean {
+  return typeof (value as { readonly toJSON?: unknown } | null | undefined)?.toJSON === "function";
+}
+
 /** One way to read every kind of source. */
 interface Source {
   /** The next event, or `undefined` at the end. */
@@ -205,6 +217,11 @@ interface Source {
 function pullFrom(
   events: AsyncIterable<StreamEvent> | Iterable<StreamEvent> | ReadableStream<StreamEvent>,
 ): Source {
+  const isIterable = typeof events === "object" && events !== null &&
+    ["getReader", Symbol.asyncIterator, Symbol.iterator].some((key) => key in events);
+  if (!isIterable) {
+    throw new TypeError(`Expected events that can be iterated, received ${kindOf(events)}`);
+  }
   // Not every browser can iterate over a stream.
   if ("getReader" in events) {
     const reader = events.getReader();

@@ -203,3 +203,47 @@ Deno.test("toResponse sends no heartbeat to a client that left a silent source",
   // A heartbeat after that would be an error that nobody can catch.
   await turn(40);
 });
+
+Deno.test("toResponse holds to the rules what it writes, not what stands in an event", async () => {
+  const [start, ...rest] = EVENTS as [StreamEvent, ...StreamEvent[]];
+  const index = EVENTS.findIndex(({ type }) => type === "text_start");
+  const { type, ...fields } = EVENTS[index] as StreamEvent;
+  class Written {
+    readonly type = type;
+    toJSON(): unknown {
+      return { type, ...fields };
+    }
+  }
+  const whole = EVENTS.with(index, new Written() as unknown as StreamEvent);
+  assertEquals((await readStreamEvents(toResponse(whole)).result()).content, MESSAGE.content);
+
+  const done = rest.at(-1) as Extract<StreamEvent, { type: "done" }>;
+  const other = { toJSON: () => ({ ...done.message, content: [] }) };
+  for (
+    const [events, errorCode] of [
+      [[start, { ...rest[0], toJSON: () => "text" }], "malformed_event"],
+      [
+        [...EVENTS.slice(0, -1), { ...done, message: { ...done.message, ...other } }],
+        "message_mismatch",
+      ],
+    ] as ReadonlyArray<[StreamEvent[], string]>
+  ) {
+    const message = await readStreamEvents(toResponse(events)).result();
+    assertEquals((message as FailedAssistantMessage).errorCode, errorCode);
+  }
+});
+
+Deno.test("toResponse refuses what cannot be iterated", () => {
+  for (
+    const [events, received] of [["abc", "a string"], [null, "null"], [undefined, "undefined"], [
+      {},
+      "an object",
+    ]]
+  ) {
+    assertThrows(
+      () => toResponse(events as unknown as StreamEvent[]),
+      TypeError,
+      `Expected events that can be iterated, received ${received}`,
+    );
+  }
+});
