@@ -100,7 +100,13 @@ export function connectDecoder(
     start(controller) {
       writableController = controller;
       // Without it, an abort would wait for a write that waits for a reader.
-      controller.signal.addEventListener("abort", () => fail(controller.signal.reason));
+      controller.signal.addEventListener("abort", () => {
+        try {
+          fail(controller.signal.reason);
+        } catch {
+          // The reader has it; what a listener throws, nobody could catch.
+        }
+      });
     },
     async write(bytes) {
       try {

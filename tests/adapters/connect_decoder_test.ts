@@ -24,8 +24,7 @@ class ThrowingAdapter implements Adapter {
     throw this.#error;
   }
 
-  fail(cause: unknown, emit: Emit): void {
-    assertStrictEquals(cause, this.#error);
+  fail(_cause: unknown, emit: Emit): void {
     if (!this.#lastWords) throw this.#error;
     this.isFinished = true;
     emit(this.#lastWords);
@@ -60,6 +59,13 @@ Deno.test("connectDecoder lets an adapter that throws have the last word", async
     assertRejects(() => piped).then((reason) => assertStrictEquals(reason, error)),
   ]);
   assertEquals(events, [start]);
+});
+
+Deno.test("connectDecoder tells the reader alone what an adapter throws at an abort", async () => {
+  const error = new Error("a bug");
+  const { readable, writable } = connected(new ThrowingAdapter(error));
+  await writable.abort(new Error("gone"));
+  assertStrictEquals(await assertRejects(() => readAll(readable)), error);
 });
 
 Deno.test("connectDecoder takes the bytes of another realm", async () => {
