@@ -1,10 +1,10 @@
 import type { CliArguments } from "./_arguments.ts";
 import { readChoice, WIRE_NAMES } from "./_arguments.ts";
-import type { CliIo, ExitCode } from "./_cli_io.ts";
+import type { CliIo, CliOutput, ExitCode } from "./_cli_io.ts";
 import type { Delta } from "./_delta_log.ts";
 import { describeEvent, describeValue } from "./_describe.ts";
 import type { DetectedWire } from "./_detect_wire.ts";
-import { UnreadableError } from "./_errors.ts";
+import { ClosedOutputError, UnreadableError } from "./_errors.ts";
 import { findInputs, type Input, nameOf } from "./_inputs.ts";
 import { Progress } from "./_progress.ts";
 import {
@@ -14,7 +14,7 @@ import {
   type StreamSummary,
 } from "./_recording_reader.ts";
 import { type ReportGap, type ReportLine, writeReport } from "./_report.ts";
-import { count, countOf, createStyle, printable, quoteText, type Style } from "./_text.ts";
+import { count, countOf, createStyle, jsonFor, printable, quoteText, type Style } from "./_text.ts";
 
 /** How many events before and after the one that is wrong a report shows. */
 const BEFORE = 4;
@@ -50,25 +50,30 @@ export async function check(args: CliArguments, io: CliIo): Promise<ExitCode> {
     await io.stderr.write(`stream-validator: ${error.message}\n`);
   };
 
-  for await (const input of findInputs(args.positionals, io)) {
-    if (input instanceof UnreadableError) {
-      await tellUnreadable(input);
-      continue;
+  try {
+    for await (const input of findInputs(args.positionals, io)) {
+      if (input instanceof UnreadableError) {
+        await tellUnreadable(input);
+        continue;
+      }
+      const visitor = isJson
+        ? new JsonCheck(input, totals, io, isEvery === true)
+        : new TextCheck(input, totals, io, isQuiet === true);
+      try {
+        await readInput(input, visitor, { from, isEvery: isEvery === true }, io);
+      } catch (error) {
+        if (!(error instanceof UnreadableError)) throw error;
+        await tellUnreadable(
+          error.cause ? error : new UnreadableError(`${nameOf(input)}: ${error.message}`),
+        );
+      }
     }
-    const visitor = isJson
-      ? new JsonCheck(input, totals, isEvery === true)
-      : new TextCheck(input, totals, io, isQuiet === true);
-    try {
-      await readInput(input, visitor, { from, isEvery: isEvery === true }, io);
-    } catch (error) {
-      if (!(error instanceof UnreadableError)) throw error;
-      await tellUnreadable(
-        error.cause ? error : new UnreadableError(`${nameOf(input)}: ${error.message}`),
-      );
+    if (!isJson && totals.streams > 0) {
+      await io.stdout.write(`${writeTotals(totals, createStyle(io.stdout.hasColor))}\n`);
     }
-  }
-  if (!isJson && totals.streams > 0) {
-    await io.stdout.write(`${writeTotals(totals, createStyle(io.stdout.hasColor))}\n`);
+  } catch (error) {
+    // Whoever has seen enough is not told that all is well where it is not.
+    if (!(error instanceof ClosedOutputError)) throw error;
   }
   return hasUnreadable ? 2 : totals.wrong > 0 ? 1 : 0;
 }
@@ -117,14 +122,16 @@ interface CheckVisitor extends RecordingVisitor {
 class JsonCheck implements CheckVisitor {
   readonly #file: string;
   readonly #totals: Totals;
+  readonly #stdout: CliOutput;
   readonly #isEvery: boolean;
   #found: DetectedWire | undefined;
   #faults: unknown[] = [];
   #text = "";
 
-  constructor(input: Input, totals: Totals, isEvery: boolean) {
+  constructor(input: Input, totals: Totals, { stdout }: CliIo, isEvery: boolean) {
     this.#file = input.name;
     this.#totals = totals;
+    this.#stdout = stdout;
     this.#isEvery = isEvery;
   }
 
@@ -176,7 +183,7 @@ class JsonCheck implements CheckVisitor {
   takeText(): string {
     const text = this.#text;
     this.#text = "";
-    return text;
+    return jsonFor(this.#stdout, text);
   }
 }
 
@@ -243,8 +250,8 @@ class TextCheck implements CheckVisitor {
     const around = linesOfDelta(fault, this.#indices[first % (BEFORE + 1)] ?? 0);
     for (let i = first; i < this.#count; i++) {
       const isWrong = fault.hasCulprit && i === this.#count - 1;
-      const isDelta = !fault.delta?.isBefore &&
-        fault.delta?.eventIndex === this.#indices[i % (BEFORE + 1)];
+      const isDelta = fault.delta?.isBefore === false &&
+        fault.delta.eventIndex === this.#indices[i % (BEFORE + 1)];
       around.push(this.#lineAt(i, isWrong ? "▶" : isDelta ? "?" : " "));
     }
     // Nobody may wait for what follows on a pipe.

@@ -52,9 +52,7 @@ export function detectWire(
     if (found !== undefined) return { wire: found, format };
   }
   if (!isEnough) return undefined;
-  throw new UnreadableError(
-    isText ? `${describeUnknown(text, isWhole)}; say what it is by --from` : "it is not UTF-8 text",
-  );
+  throw new UnreadableError(isText ? describeUnknown(text, isWhole) : "it is not UTF-8 text");
 }
 
 /** Refuses what a recording is often kept in. */
@@ -103,8 +101,11 @@ function wireOf(data: string): string | undefined {
   } catch {
     return undefined;
   }
-  if (!isPlainObject(payload)) return undefined;
-  const fields = payload;
+  return isPlainObject(payload) ? wireOfPayload(payload) : undefined;
+}
+
+/** Says of which wire a payload is, where it can be of one only. */
+export function wireOfPayload(fields: Readonly<Record<string, unknown>>): string | undefined {
   if (isEvent(fields)) return "events";
   return Object.keys(PROVIDER_WIRES).find((name) => PROVIDER_WIRES[name]?.recognises(fields));
 }
@@ -114,18 +115,21 @@ function isEvent({ type, message }: Readonly<Record<string, unknown>>): boolean 
   return EVENT_TYPES.has(type) && (type !== "error" || isPlainObject(message));
 }
 
+/** Says what a text is of which nothing is known, and what to do about it. */
 function describeUnknown(text: string, isWhole: boolean): string {
-  if (isWhole) {
-    try {
-      const value = JSON.parse(text);
-      return isPlainObject(value) && "error" in value
-        ? "it is the error of a provider, and does not say which"
-        : Array.isArray(value)
-        ? "it is one JSON array; expected one event a line"
-        : "it is JSON of no known kind";
-    } catch {
-      // Several lines, then.
-    }
+  const advice = "say what it is by --from";
+  let value: unknown;
+  try {
+    value = isWhole ? JSON.parse(text) : undefined;
+  } catch {
+    // Several lines, then.
   }
-  return "nothing in it is known";
+  if (Array.isArray(value)) {
+    return "it is one JSON array; write each value of it on a line of its own";
+  }
+  return isPlainObject(value) && "error" in value
+    ? `it is the error of a provider, and does not say which; ${advice}`
+    : value !== undefined
+    ? `it is JSON of no known kind; ${advice}`
+    : `nothing in it is known; ${advice}`;
 }

@@ -19,10 +19,10 @@ import {
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
 import { concat } from "./_concat.ts";
 import { DeltaLog, type LoggedDelta } from "./_delta_log.ts";
-import { type DetectedWire, detectWire, HEAD_LENGTH } from "./_detect_wire.ts";
+import { type DetectedWire, detectWire, HEAD_LENGTH, wireOfPayload } from "./_detect_wire.ts";
 import { EveryJudge, FirstJudge, type Judge } from "./_judge.ts";
 import { WIRE_FAULTS } from "./_wire_faults.ts";
-import { PROVIDER_WIRES, type ProviderWire } from "./_wires.ts";
+import { hasError, PROVIDER_WIRES, type ProviderWire } from "./_wires.ts";
 
 /** Something that is wrong with a stream. */
 export interface Fault extends Place {
@@ -126,6 +126,8 @@ class CurrentStream {
   isSettled = false;
   /** Whether the last payload of the response was seen. */
   isOver = false;
+  /** The other wire that it is of, where that is not the recording's. */
+  foreign: string | undefined;
   /** The response's id on the wire. */
   id = "";
 
@@ -192,7 +194,11 @@ export class RecordingReader {
     this.#visitor.payload?.(payload, frame);
     const take = (event: StreamEvent) => this.#takeAdapted(current, event, frame);
     this.#unframed = undefined;
-    if (this.#unframedError === undefined) {
+    if (current.foreign !== undefined) {
+      const { wire } = this.#found as DetectedWire;
+      const detail = `Expected a payload of ${wire}, received one of ${current.foreign}`;
+      adapter.fail(new AdapterError("malformed_frame", detail), take);
+    } else if (this.#unframedError === undefined) {
       adapter.push(payload, take);
     } else {
       adapter.fail(this.#unframedError, take);
@@ -343,14 +349,23 @@ export class RecordingReader {
     let current = this.#current;
     const fields = isPlainObject(payload) ? payload : {};
     const id = wire.idOf?.(fields) ?? "";
+    const isOwn = wire.recognises(fields);
+    // Somebody joined recordings of two wires: what is behind the first one is one wrong stream.
+    const foreign = !isOwn && current?.adapter?.isFinished && current.foreign === undefined &&
+        !hasError(fields)
+      ? wireOfPayload(fields)
+      : undefined;
     if (
       !current ||
       // Another response has begun, whether or not the one at hand ended.
       (id !== "" && current.id !== "" && id !== current.id) ||
       (current.adapter?.isFinished && wire.isFirst?.(fields)) ||
+      foreign !== undefined ||
+      (isOwn && current.foreign !== undefined) ||
       (current.isOver && payload !== "[DONE]")
     ) {
       current = this.#begin(frame.place);
+      current.foreign = foreign;
     }
     if (id !== "") current.id = id;
     if (wire.isLast?.(payload)) current.isOver = true;

@@ -28,12 +28,18 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
 
 /** Makes a text from a file safe to print: no terminal acts on it. */
 export function printable(text: string): string {
-  return text.toWellFormed().replace(
-    UNPRINTABLE,
-    (character) =>
-      character.split("")
-        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""),
-  );
+  return text.toWellFormed().replace(UNPRINTABLE, escape);
+}
+
+/** Makes lines of JSON safe to print where they go to a terminal; they say the same. */
+export function jsonFor({ isTerminal }: { readonly isTerminal: boolean }, lines: string): string {
+  if (!isTerminal) return lines;
+  return lines.replace(UNPRINTABLE, (character) => character === "\n" ? "\n" : escape(character));
+}
+
+function escape(character: string): string {
+  return character.split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 }
 
 /** Quotes a text from a file, cut to at most `length` UTF-16 code units. */

@@ -66,7 +66,8 @@ export const PROVIDER_WIRES: Readonly<Record<string, ProviderWire>> = {
   },
 };
 
-function hasError(payload: unknown): boolean {
+/** Whether a payload says that the response failed. */
+export function hasError(payload: unknown): boolean {
   return isPlainObject(payload) && payload.error !== undefined && payload.error !== null;
 }
 

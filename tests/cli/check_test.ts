@@ -356,7 +356,7 @@ const UNREADABLE: ReadonlyArray<readonly [string, string | Uint8Array, string, s
   [
     "an array",
     "[\n{}\n]",
-    "it is one JSON array; expected one event a line; say what it is by --from",
+    "it is one JSON array; write each value of it on a line of its own",
   ],
   [
     "an error of nobody",
@@ -478,6 +478,41 @@ Deno.test("check ends quietly when nobody reads its output any more", async () =
   const data = ndjson(Array.from({ length: 50 }, () => HEALTHY).flat());
   const run = await runCli(["check", "-"], { stdin: data.match(/.{1,999}/gs) ?? [], writes: 2 });
   assertEquals([run.code, run.stderr], [0, ""]);
+});
+
+Deno.test("check says that a stream is wrong when nobody reads on", async () => {
+  for (const args of [["check", "-"], ["check", "--json", "-"]]) {
+    const run = await runCli(args, { stdin: [ndjson(LOST)], writes: 0 });
+    assertEquals([run.code, run.stderr], [1, ""]);
+  }
+});
+
+Deno.test("check takes what follows a response and is of another wire for one wrong stream", async () => {
+  const bodies = ["anthropic", "openai-chat", "openai-responses"].map((wire) => {
+    const text = readRecordings(wire).find(({ name }) => name === "text");
+    return [wire, text?.body ?? new Uint8Array()] as const;
+  });
+  for (const [wire, own] of bodies) {
+    for (const [other, body] of bodies) {
+      if (other === wire) continue;
+      const { code, stdout } = await checkText(new Uint8Array([...own, ...body, ...own]));
+      assertEquals(code, 1);
+      assertStringIncludes(
+        stdout,
+        `      expected  a payload of ${wire}\n      came      one of ${other}\n`,
+      );
+      assert(stdout.endsWith("3 streams: 1 is wrong\n"), stdout);
+    }
+  }
+});
+
+Deno.test("check marks no payload as the delta that went wrong where there is none", async () => {
+  const [good, bad] = ['{"model":"m","message":{"content":"a"}}', '{"model":"m","message":5}'];
+  const { stdout } = await checkText(`${good}\n${good}\n${bad}\n`, ["--from", "ollama"]);
+  assertStringIncludes(
+    stdout,
+    `        line 1  ${good}\n        line 2  ${good}\n      ▶ line 3  ${bad}\n`,
+  );
 });
 
 Deno.test("check says so when there is nothing to read", async () => {
