@@ -78,13 +78,13 @@ Options:
     },
     help:
       `Time is that of the recording, where its events have one (see convert --times) or its wire says
-when it was sent; on a pipe, it is when an event came.
+when it was sent; on a pipe, it is when an event came. Interrupted, it draws what has come.
 
 Options:
 ${FROM}
   --stream N      only the Nth stream, from 1
   --html FILE     write a page of it all instead, which needs nothing but a browser; over another
-                  page, but over no other file
+                  page, but over no other file; to standard output for "-"
 
 Exit code: 0, 1 if a stream is wrong, 2 if it could not be read.`,
     run: show,

@@ -43,6 +43,9 @@ export async function* findInputs(
   if (paths.filter((path) => path === "-").length > 1) {
     throw new UsageError(`Expected "-" only once`);
   }
+  if (paths.includes("")) {
+    throw new UsageError("Expected the name of a file, received an empty one");
+  }
   for (const path of paths) {
     if (path === "-") {
       const { size } = stdin;
@@ -87,6 +90,31 @@ export async function findInput(paths: readonly string[], io: CliIo): Promise<In
     );
   }
   return input;
+}
+
+/** An input that ends when somebody asks to end, where its own end may never come. */
+export function untilAborted(input: Input, signal: AbortSignal): Input {
+  if (!input.isLive) return input;
+  return {
+    ...input,
+    async *chunks() {
+      const chunks = input.chunks()[Symbol.asyncIterator]();
+      const aborted = whenAborted(signal);
+      while (!signal.aborted) {
+        const next = await Promise.race([chunks.next(), aborted]);
+        if (!next || next.done) return;
+        yield next.value;
+      }
+    },
+  };
+}
+
+/** Settles when a signal fires. */
+export function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve());
+  });
 }
 
 async function* findRecordings(folder: string): AsyncGenerator<Input | UnreadableError> {
@@ -167,6 +195,7 @@ async function* readFile(path: string): AsyncGenerator<Uint8Array> {
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
+  ENOTDIR: "there is no such file",
   EACCES: "it may not be read",
   EPERM: "it may not be read",
   EISDIR: "it is a directory",

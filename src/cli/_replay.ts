@@ -10,7 +10,7 @@ import { timeOf } from "./_collect_streams.ts";
 import { concat } from "./_concat.ts";
 import { detectWire } from "./_detect_wire.ts";
 import { UnreadableError, UsageError } from "./_errors.ts";
-import { findInput, type Input, nameOf } from "./_inputs.ts";
+import { findInput, type Input, nameOf, whenAborted } from "./_inputs.ts";
 import { count, countOf, printable } from "./_text.ts";
 import { PROVIDER_WIRES } from "./_wires.ts";
 
@@ -62,13 +62,6 @@ async function readWhole(input: Input): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for await (const bytes of input.chunks()) chunks.push(bytes.slice());
   return concat(chunks);
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve());
-  });
 }
 
 function formatOf(body: Uint8Array, name: string): StreamEventFormat {

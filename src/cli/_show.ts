@@ -2,8 +2,8 @@ import { open, stat, writeFile } from "node:fs/promises";
 import { type CliArguments, readChoice, readNumber, WIRE_NAMES } from "./_arguments.ts";
 import type { CliIo, ExitCode } from "./_cli_io.ts";
 import { collectStreams } from "./_collect_streams.ts";
-import { UnreadableError, UnwritableError } from "./_errors.ts";
-import { findInput, nameOf } from "./_inputs.ts";
+import { UnreadableError, UnwritableError, UsageError } from "./_errors.ts";
+import { findInput, nameOf, untilAborted } from "./_inputs.ts";
 import { renderPage } from "./_page.ts";
 import { drawStream } from "./_picture.ts";
 import type { RecordedStream } from "./_recording.ts";
@@ -23,7 +23,9 @@ export async function show(args: CliArguments, io: CliIo): Promise<ExitCode> {
   const from = readChoice(args, "from", WIRE_NAMES);
   const wanted = readNumber(args, "stream", { min: 1 });
   const { html } = args.values;
-  const input = await findInput(args.positionals, io);
+  if (html === "") throw new UsageError("Expected the name of a file after --html, received none");
+  // Whoever interrupts a stream that hangs wants to see what came of it.
+  const input = untilAborted(await findInput(args.positionals, io), io.signal);
   const { stdout, stderr } = io;
   const options = { width: stdout.isTerminal ? stdout.columns : COLUMNS, color: stdout.hasColor };
   const page: RecordedStream[] = [];
@@ -47,7 +49,9 @@ export async function show(args: CliArguments, io: CliIo): Promise<ExitCode> {
       `${nameOf(input)}: it has ${countOf(streams, "stream")}, none is ${wanted}`,
     );
   }
-  if (typeof html === "string") {
+  if (html === "-") {
+    await stdout.write(renderPage(page));
+  } else if (typeof html === "string") {
     if (await isSomethingElse(html)) {
       throw new UnwritableError(
         `${printable(html)}: it is there, and is no page: it stays as it is`,

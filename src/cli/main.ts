@@ -89,7 +89,7 @@ const interrupt = (): void => {
   if (interruption.signal.aborted) process.exit(130);
   interruption.abort();
 };
-if (process.argv[2] === "replay") {
+if (["replay", "show"].includes(process.argv[2] ?? "")) {
   process.on("SIGINT", interrupt);
   process.on("SIGTERM", interrupt);
 }

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { PROVIDER_WIRES } from "../../src/cli/_wires.ts";
 import { bytesOf, readCases } from "../adapters/_bodies.ts";
 import { readRecordings } from "../adapters/_recordings.ts";
-import { runCli, runProcess, withFiles } from "./_cli.ts";
+import { runCli, runProcess, startCli, withFiles } from "./_cli.ts";
 import { HEALTHY, ndjson, without } from "./_streams.ts";
 
 const BOTH = ndjson([...HEALTHY, ...without(HEALTHY, 9)]);
@@ -127,4 +127,50 @@ Deno.test("show --html says what is wrong with how a stream is written, and wher
     assertStringIncludes(page, '<span class="type">✗ line 5</span>');
     assertStringIncludes(page, "<dt>Usually</dt><dd>A line of a log");
   });
+});
+
+Deno.test("show draws what has come when it is interrupted while its pipe stays open", async () => {
+  for (const args of [["show", "-"], ["show", "--html", "-", "-"]]) {
+    const interruption = new AbortController();
+    const begun = ndjson(HEALTHY.slice(0, 5));
+    const open = new ReadableStream<string>({
+      start: (controller) => controller.enqueue(begun),
+      pull: () => interruption.abort(),
+    }, { highWaterMark: 0 });
+    const { code, stdout } = await runCli(args, { stdin: open, signal: interruption.signal });
+    assertEquals(code, 1);
+    const { stdout: whole } = await runCli(args, { stdin: [begun] });
+    assert(whole.includes("truncated"), whole);
+    assertEquals(stdout, whole);
+  }
+});
+
+Deno.test("show --html writes the page to standard output for -", async () => {
+  const page = await withFiles({ "a.ndjson": BOTH }, async (folder) => {
+    await runCli(["show", "--html", `${folder}/a.html`, `${folder}/a.ndjson`]);
+    const { code, stdout, stderr } = await runCli(["show", "--html", "-", `${folder}/a.ndjson`]);
+    assertEquals([code, stderr], [1, ""]);
+    assertEquals(stdout, await Deno.readTextFile(`${folder}/a.html`));
+    return stdout;
+  });
+  assertStringIncludes(page, "content_mismatch");
+});
+
+Deno.test("show as a process draws what has come when it is interrupted", async () => {
+  if (Deno.build.os === "windows") return;
+  const process = startCli(["show", "-"]);
+  const writer = process.stdin.getWriter();
+  const [stdout] = await Promise.all([
+    new Response(process.stdout).text(),
+    (async () => {
+      await writer.write(new TextEncoder().encode(ndjson(HEALTHY.slice(0, 5))));
+      // More than a pipe holds: when this is written, the events have been read. It stays open.
+      await writer.write(new Uint8Array(1_000_000).fill(0x0a));
+      process.kill("SIGINT");
+    })(),
+    process.stderr.cancel(),
+  ]);
+  assertEquals((await process.status).code, 1);
+  assertStringIncludes(stdout, "✗ truncated at the end, after 5 events");
+  await writer.close().catch(() => {});
 });
