@@ -28,7 +28,10 @@ export function readArguments(args: readonly string[], options: CliOptions): Cli
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     // What follows the first sentence is advice for whoever calls parseArgs.
-    throw new UsageError(printable(error.message.split(/\. (?=To )/)[0] as string));
+    const [said = ""] = error.message.split(/\.(?: (?=To )|\n)/);
+    throw new UsageError(printable(
+      said.replace(/is ambiguous$/, "begins with a dash; where it is meant, write it behind a ="),
+    ));
   }
 }
 

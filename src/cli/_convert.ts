@@ -5,7 +5,7 @@ import { UnreadableError, UsageError } from "./_errors.ts";
 import { findInput, nameOf } from "./_inputs.ts";
 import { Progress } from "./_progress.ts";
 import { type Fault, RecordingReader, type RecordingVisitor } from "./_recording_reader.ts";
-import { count, countOf } from "./_text.ts";
+import { count, countOf, jsonFor } from "./_text.ts";
 import { writeEvent } from "./_write_event.ts";
 
 /** Writes the events of a recording, whatever wire it is of. */
@@ -25,7 +25,7 @@ export async function convert(args: CliArguments, io: CliIo): Promise<ExitCode> 
   const flush = async (): Promise<void> => {
     const { text, notes } = writer.take();
     if (text !== "" || notes !== "") await progress.clear();
-    if (text !== "") await io.stdout.write(text);
+    if (text !== "") await io.stdout.write(jsonFor(io.stdout, text));
     if (notes !== "") await io.stderr.write(notes);
   };
   try {

@@ -8,7 +8,7 @@ import { findInput, nameOf } from "./_inputs.ts";
 import { minimizeStream } from "./_minimize.ts";
 import type { RecordedStream } from "./_recording.ts";
 import { RecordingReader } from "./_recording_reader.ts";
-import { count, countOf } from "./_text.ts";
+import { count, countOf, jsonFor } from "./_text.ts";
 import { writeEvent } from "./_write_event.ts";
 
 /** Writes the smallest stream that still breaks the same rule as one of a recording. */
@@ -31,7 +31,7 @@ export async function minimize(args: CliArguments, io: CliIo): Promise<ExitCode>
   if (code !== violation.code) {
     throw new Error(`Expected the smallest stream to break ${violation.code}, not ${code}`);
   }
-  await io.stdout.write(text);
+  await io.stdout.write(jsonFor(io.stdout, text));
   await io.stderr.write(
     `stream-validator: ${countOf(events.length, "event")} to ${count(fewest.length)}, still ` +
       `${error.code} at event ${count(error.eventIndex)}\n`,

@@ -3,6 +3,7 @@ import type { CliIo, ExitCode } from "./_cli_io.ts";
 import { type CliCommand, COMMANDS } from "./_commands.ts";
 import { ClosedOutputError, UnreadableError, UnwritableError, UsageError } from "./_errors.ts";
 import { quoteText } from "./_text.ts";
+import { VERSION } from "./_version.ts";
 
 /**
  * Runs a command line.
@@ -40,6 +41,10 @@ async function run(
   rest: readonly string[],
   io: CliIo,
 ): Promise<ExitCode> {
+  if (name === "--version") {
+    await io.stdout.write(`stream-validator ${VERSION}\n`);
+    return 0;
+  }
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {
     const of = name === "help" ? rest[0] : undefined;
     const text = of !== undefined && Object.hasOwn(COMMANDS, of)
@@ -75,7 +80,7 @@ See, check, explain and shrink the event stream of a language model.
 
 Commands:
 ${commands}
-stream-validator COMMAND --help says more of each.
+stream-validator COMMAND --help says more of each; --version says which this is.
 `;
 }
 

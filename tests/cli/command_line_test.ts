@@ -41,6 +41,19 @@ Deno.test("runCommandLine ends with 2 and says why when it is used wrongly", asy
     ],
     [["check", "--al"], "Unknown option '--al'; see stream-validator check --help"],
     [
+      ["show", "--stream", "-1"],
+      "Option '--stream' argument begins with a dash; where it is meant, write it behind a =; see " +
+      "stream-validator show --help",
+    ],
+    [
+      ["check", "a", ""],
+      "Expected the name of a file, received an empty one; see stream-validator check --help",
+    ],
+    [
+      ["show", "--html", "", "a"],
+      "Expected the name of a file after --html, received none; see stream-validator show --help",
+    ],
+    [
       ["check", "--from"],
       "Option '--from <value>' argument missing; see stream-validator check " +
       "--help",
@@ -98,4 +111,26 @@ Deno.test("The command line shows no control characters of an option that it doe
   const { code, stderr } = await runCli(["check", "--\x1b[31m"]);
   assertEquals(code, 2);
   assertEquals(stderr.includes("\x1b"), false);
+});
+
+Deno.test("The command line says its version, which is the package's", async () => {
+  const { version } = JSON.parse(await Deno.readTextFile("deno.json"));
+  const { code, stdout, stderr } = await runCli(["--version"]);
+  assertEquals([code, stdout, stderr], [0, `stream-validator ${version}\n`, ""]);
+});
+
+Deno.test("JSON goes to a terminal without what it would act on, and elsewhere as it is", async () => {
+  const sharp = "\u009b31m\u202e\u2028";
+  const line = `{"type":"${sharp}"}\n`;
+  const stdin = ['{"type":"start"}\n', line];
+  for (const args of [["check", "--json"], ["convert"], ["minimize"], ["convert", "--to", "sse"]]) {
+    const elsewhere = await runCli([...args, "-"], { stdin });
+    const terminal = await runCli([...args, "-"], { stdin, isTerminal: true });
+    assertStringIncludes(elsewhere.stdout, sharp);
+    // deno-lint-ignore no-control-regex -- they are what must not be there
+    assert(!/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2028]/.test(terminal.stdout), args[0]);
+    const values = ({ stdout }: { readonly stdout: string }) =>
+      stdout.match(/\{[^\n]*\}/g)?.map((text) => JSON.parse(text));
+    assertEquals(values(terminal), values(elsewhere));
+  }
 });
