@@ -20,6 +20,13 @@ export interface ReplayPiece {
   readonly delay: number;
 }
 
+/** The pieces of a recording, made as they are asked for: there may be one for each byte. */
+export interface ReplayPieces extends Iterable<ReplayPiece> {
+  readonly length: number;
+  /** How long to wait in all, in milliseconds. */
+  readonly duration: number;
+}
+
 /** How to replay a recording. */
 export interface ReplayOptions {
   /** How many bytes a piece has at most. */
@@ -86,13 +93,21 @@ export function cutForReplay(
   body: Uint8Array,
   format: StreamEventFormat,
   { chunk, speed, interval }: ReplayOptions,
-): ReplayPiece[] {
-  const frames: ReplayPiece[] = [];
-  /** Where the piece at hand begins, and what waits before it. */
+): ReplayPieces {
+  /** Where what is sent together ends, and what waits before it. */
+  const ends: number[] = [];
+  const delays: number[] = [];
   let begin = 0;
   let delay = 0;
+  let length = 0;
+  let duration = 0;
   const add = (end: number): void => {
-    if (end > begin) frames.push({ bytes: body.subarray(begin, end), delay });
+    if (end === begin) return;
+    ends.push(end);
+    delays.push(delay);
+    const pieces = chunk === undefined ? 1 : Math.ceil((end - begin) / chunk);
+    length += pieces;
+    duration += delay + (pieces - 1) * interval;
     begin = end;
   };
   findFrames(body, format, (offset, wait) => {
@@ -104,17 +119,20 @@ export function cutForReplay(
     if (start > 0) delay = pause;
   });
   add(body.length);
-  if (chunk === undefined) return frames;
-  return frames.flatMap(({ bytes, delay }) => {
-    const pieces: ReplayPiece[] = [];
-    for (let start = 0; start < bytes.length; start += chunk) {
-      pieces.push({
-        bytes: bytes.subarray(start, start + chunk),
-        delay: start === 0 ? delay : interval,
-      });
-    }
-    return pieces;
-  });
+  return {
+    length,
+    duration,
+    *[Symbol.iterator]() {
+      let start = 0;
+      for (const [frame, end] of ends.entries()) {
+        for (let delay = delays[frame] as number; start < end; delay = interval) {
+          const next = Math.min(end, start + (chunk ?? Infinity));
+          yield { bytes: body.subarray(start, next), delay };
+          start = next;
+        }
+      }
+    },
+  };
 }
 
 /** Tells where each frame's data begins, and how long after the frame before it came, if it says. */
@@ -175,7 +193,7 @@ function beginningOf(
 }
 
 async function serve(
-  pieces: readonly ReplayPiece[],
+  pieces: ReplayPieces,
   format: StreamEventFormat,
   { name, port, isOnce }: {
     readonly name: string;
@@ -215,12 +233,11 @@ async function serve(
   });
   try {
     const address = server.address() as AddressInfo;
-    const delays = pieces.reduce((sum, { delay }) => sum + delay, 0);
     await stdout.write(`http://127.0.0.1:${address.port}/\n`);
     note(
       `Serving ${name} as ${CONTENT_TYPES[format].split(";")[0]}, ${
         countOf(pieces.length, "piece")
-      } over ${count(Math.round(delays))} ms`,
+      } over ${count(Math.round(pieces.duration))} ms`,
     );
     if (!ended.signal.aborted) {
       await new Promise((resolve) => ended.signal.addEventListener("abort", resolve));
@@ -234,7 +251,7 @@ async function serve(
 
 /** Sends the recording, and says what became of it. */
 async function respond(
-  pieces: readonly ReplayPiece[],
+  pieces: ReplayPieces,
   format: StreamEventFormat,
   request: IncomingMessage,
   response: ServerResponse,

@@ -12,7 +12,7 @@ const PLAIN = { chunk: undefined, speed: 1, interval: 0 };
 
 /** The pieces of a recording as texts, each with what waits before it. */
 function cut(text: string, format: "ndjson" | "sse", options = {}): Array<[number, string]> {
-  return cutForReplay(encoder.encode(text), format, { ...PLAIN, ...options })
+  return [...cutForReplay(encoder.encode(text), format, { ...PLAIN, ...options })]
     .map(({ bytes, delay }) => [delay, decoder.decode(bytes)]);
 }
 
@@ -95,11 +95,23 @@ Deno.test("cutForReplay loses nothing, whatever it cuts", () => {
     fc.constantFrom(undefined, 1, 3),
     fc.constantFrom(0, 2),
     (body, format, chunk, interval) => {
-      const pieces = cutForReplay(body, format, { chunk, speed: 1, interval });
+      const cut = cutForReplay(body, format, { chunk, speed: 1, interval });
+      const pieces = [...cut];
+      assertEquals(cut.length, pieces.length);
+      assertEquals(cut.duration, pieces.reduce((sum, { delay }) => sum + delay, 0));
       assertEquals(pieces.flatMap(({ bytes }) => [...bytes]), [...body]);
       assert(pieces.every(({ bytes }) => bytes.length > 0 && bytes.length <= (chunk ?? 60_000)));
     },
   ));
+});
+
+Deno.test("cutForReplay makes the pieces of a large recording as they are sent", () => {
+  const body = new Uint8Array(2 ** 25).fill(0x20);
+  const pieces = cutForReplay(body, "ndjson", { chunk: 1, speed: 1, interval: 2 });
+  assertEquals([pieces.length, pieces.duration], [2 ** 25, 2 * (2 ** 25 - 1)]);
+  const [first, second] = pieces;
+  assertEquals([first?.delay, second?.delay], [0, 2]);
+  assertEquals(second?.bytes.byteOffset, 1);
 });
 
 Deno.test("replay serves every recording as it is, to any request", async () => {
