@@ -42,6 +42,14 @@ export interface AdapterOptions {
 /** Takes an event. */
 export type Emit = (event: StreamEvent) => void;
 
+/** Where a payload has a text. */
+export interface PayloadText {
+  /** The object that has the text. */
+  readonly holder: Record<string, unknown>;
+  /** The name of the text in it. */
+  readonly key: string;
+}
+
 /**
  * Turns the decoded payloads of one response into events. Whatever comes in, what comes out is a legal
  * stream with one `start` and one terminal event, which is the last. It throws nothing but what `emit`
@@ -56,6 +64,14 @@ export interface Adapter {
   end(emit: Emit): void;
   /** Takes the failure of the body. */
   fail(cause: unknown, emit: Emit): void;
+  /**
+   * Tells where a payload has the text by which nearly every frame of the wire differs from the one
+   * before. A decoder then puts the text of the next one there, without parsing what it has seen, and
+   * pushes the same payload again. Without this method, every frame is parsed.
+   *
+   * @returns Where the text is, in an object that the adapter must not keep.
+   */
+  textIn?(payload: unknown): PayloadText | undefined;
 }
 
 /** Ends a response with an `error` event. Thrown within adapters only. */

@@ -8,6 +8,7 @@ import {
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
 import { type Adapter, AdapterError, type AssistantErrorCode, type Emit } from "./_adapter.ts";
 import { readProviderError } from "./_provider_error.ts";
+import { RepeatedFrame } from "./_repeated_frame.ts";
 
 /** The longest line, and the longest data of a server-sent event, in UTF-16 code units. */
 const MAX_LINE_LENGTH = 67_108_864;
@@ -22,6 +23,7 @@ const UNFRAMED_LENGTH = 65_536;
 export class BodyDecoder {
   readonly #adapter: Adapter;
   readonly #parser;
+  readonly #repeated: RepeatedFrame;
   #emit!: Emit;
   /** The beginning of a body that has had no frame; some servers put an error there as it is. */
   #unframed: string | undefined = "";
@@ -29,14 +31,20 @@ export class BodyDecoder {
   readonly #sink: FrameSink = (data, frame) => {
     if (this.isFinished) return;
     this.#unframed = undefined;
-    let payload: unknown;
+    let payload = this.#repeated.read(data);
+    if (payload !== undefined) {
+      this.#adapter.push(payload, this.#emit);
+      return;
+    }
     try {
       payload = readPayload(data, frame);
     } catch (error) {
       this.fail(error, this.#emit);
       return;
     }
-    if (payload !== undefined) this.#adapter.push(payload, this.#emit);
+    if (payload === undefined) return;
+    this.#adapter.push(payload, this.#emit);
+    this.#repeated.expect(data, payload);
   };
 
   /**
@@ -47,6 +55,7 @@ export class BodyDecoder {
    */
   constructor(adapter: Adapter, format: StreamEventFormat) {
     this.#adapter = adapter;
+    this.#repeated = new RepeatedFrame(adapter);
     this.#parser = createFrameParser(format, MAX_LINE_LENGTH);
   }
 

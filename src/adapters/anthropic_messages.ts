@@ -8,6 +8,7 @@ import {
   AdapterError,
   type AdapterOptions,
   type AssistantErrorCode,
+  type PayloadText,
 } from "./_adapter.ts";
 import type { SerializedBlock } from "./_block_serializer.ts";
 import { readProviderError } from "./_provider_error.ts";
@@ -48,6 +49,13 @@ const DELTA_KINDS: ReadonlyMap<unknown, readonly Kind[]> = new Map<unknown, read
   ["thinking_delta", ["thinking", "other"]],
   ["signature_delta", ["thinking", "redacted", "other"]],
   ["input_json_delta", ["tool", "other"]],
+]);
+
+/** Where a delta has its text. */
+const TEXT_OF_DELTA: ReadonlyMap<unknown, string> = new Map([
+  ["text_delta", "text"],
+  ["thinking_delta", "thinking"],
+  ["input_json_delta", "partial_json"],
 ]);
 
 /** A block of the wire. */
@@ -122,6 +130,12 @@ class AnthropicMessagesAdapter extends WireAdapter {
 
   constructor(options: AdapterOptions) {
     super(options, "anthropic");
+  }
+
+  textIn(payload: unknown): PayloadText | undefined {
+    const holder = isRecord(payload) && payload.type === "content_block_delta" && payload.delta;
+    const key = isRecord(holder) ? TEXT_OF_DELTA.get(holder.type) : undefined;
+    return key === undefined ? undefined : { holder: holder as Record<string, unknown>, key };
   }
 
   protected override take(payload: unknown): void {

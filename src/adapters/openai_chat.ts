@@ -7,6 +7,7 @@ import {
   AdapterError,
   type AdapterOptions,
   type AssistantErrorCode,
+  type PayloadText,
 } from "./_adapter.ts";
 import type { SerializedBlock } from "./_block_serializer.ts";
 import { type ChatToolCall, ChatToolCalls } from "./_chat_tool_calls.ts";
@@ -114,6 +115,12 @@ class OpenAiChatAdapter extends WireAdapter {
 
   constructor(options: AdapterOptions) {
     super(options, "openai");
+  }
+
+  textIn(payload: unknown): PayloadText | undefined {
+    const choice = isRecord(payload) && Array.isArray(payload.choices) && payload.choices[0];
+    const holder = isRecord(choice) && choice.delta;
+    return isRecord(holder) ? { holder, key: "content" } : undefined;
   }
 
   protected override take(payload: unknown): void {
