@@ -27,15 +27,11 @@ export class BodyDecoder {
   #emit!: Emit;
   /** The beginning of a body that has had no frame; some servers put an error there as it is. */
   #unframed: string | undefined = "";
-  readonly #text = new TextDecoder();
+  #decoder: TextDecoder | undefined;
   readonly #sink: FrameSink = (data, frame) => {
     if (this.isFinished) return;
     this.#unframed = undefined;
-    let payload = this.#repeated.read(data);
-    if (payload !== undefined) {
-      this.#adapter.push(payload, this.#emit);
-      return;
-    }
+    let payload: unknown;
     try {
       payload = readPayload(data, frame);
     } catch (error) {
@@ -44,7 +40,7 @@ export class BodyDecoder {
     }
     if (payload === undefined) return;
     this.#adapter.push(payload, this.#emit);
-    this.#repeated.expect(data, payload);
+    this.#repeated.expect(frame.raw, payload);
   };
 
   /**
@@ -55,8 +51,8 @@ export class BodyDecoder {
    */
   constructor(adapter: Adapter, format: StreamEventFormat) {
     this.#adapter = adapter;
-    this.#repeated = new RepeatedFrame(adapter);
-    this.#parser = createFrameParser(format, MAX_LINE_LENGTH);
+    this.#repeated = new RepeatedFrame(adapter, (payload) => adapter.push(payload, this.#emit));
+    this.#parser = createFrameParser(format, MAX_LINE_LENGTH, undefined, this.#repeated);
   }
 
   /** Whether the terminal event was emitted; nothing follows it. */
@@ -68,7 +64,8 @@ export class BodyDecoder {
   push(bytes: Uint8Array, emit: Emit): void {
     this.#parse(emit, () => this.#parser.push(bytes, this.#sink));
     if (this.#unframed === undefined) return;
-    this.#unframed += this.#text.decode(bytes, { stream: true });
+    this.#decoder ??= new TextDecoder();
+    this.#unframed += this.#decoder.decode(bytes, { stream: true });
     // An error is shorter than that.
     if (this.#unframed.length > UNFRAMED_LENGTH) this.#unframed = undefined;
   }

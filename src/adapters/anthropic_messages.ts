@@ -42,20 +42,19 @@ const KINDS: ReadonlyMap<unknown, Kind> = new Map<unknown, Kind>([
   ["tool_use", "tool"],
 ]);
 
-/** The kind of block that a delta belongs to; other deltas belong to any. */
-const DELTA_KINDS: ReadonlyMap<unknown, readonly Kind[]> = new Map<unknown, readonly Kind[]>([
-  ["text_delta", ["text", "other"]],
-  ["citations_delta", ["text", "other"]],
-  ["thinking_delta", ["thinking", "other"]],
-  ["signature_delta", ["thinking", "redacted", "other"]],
-  ["input_json_delta", ["tool", "other"]],
-]);
+/** A kind of delta: the blocks that it belongs to, and where it has its text, if it has nothing else. */
+interface DeltaKind {
+  readonly blocks: readonly Kind[];
+  readonly text?: string;
+}
 
-/** Where a delta has its text. */
-const TEXT_OF_DELTA: ReadonlyMap<unknown, string> = new Map([
-  ["text_delta", "text"],
-  ["thinking_delta", "thinking"],
-  ["input_json_delta", "partial_json"],
+/** The kinds of deltas; others belong to any block. */
+const DELTA_KINDS: ReadonlyMap<unknown, DeltaKind> = new Map<unknown, DeltaKind>([
+  ["text_delta", { blocks: ["text", "other"], text: "text" }],
+  ["citations_delta", { blocks: ["text", "other"] }],
+  ["thinking_delta", { blocks: ["thinking", "other"], text: "thinking" }],
+  ["signature_delta", { blocks: ["thinking", "redacted", "other"] }],
+  ["input_json_delta", { blocks: ["tool", "other"], text: "partial_json" }],
 ]);
 
 /** A block of the wire. */
@@ -134,8 +133,9 @@ class AnthropicMessagesAdapter extends WireAdapter {
 
   textIn(payload: unknown): PayloadText | undefined {
     const holder = isRecord(payload) && payload.type === "content_block_delta" && payload.delta;
-    const key = isRecord(holder) ? TEXT_OF_DELTA.get(holder.type) : undefined;
-    return key === undefined ? undefined : { holder: holder as Record<string, unknown>, key };
+    if (!isRecord(holder)) return undefined;
+    const key = DELTA_KINDS.get(holder.type)?.text;
+    return key === undefined ? undefined : { holder, key };
   }
 
   protected override take(payload: unknown): void {
@@ -144,12 +144,12 @@ class AnthropicMessagesAdapter extends WireAdapter {
       throw malformed(`Expected an event to be an object, received ${kindOf(payload)}`);
     }
     switch (payload.type) {
+      case "content_block_delta": // Nearly every event.
+        return this.#growBlock(payload);
       case "message_start":
         return this.#start(payload.message);
       case "content_block_start":
         return this.#startBlock(payload);
-      case "content_block_delta":
-        return this.#growBlock(payload);
       case "content_block_stop":
         return this.#stopBlock(payload);
       case "message_delta":
@@ -277,14 +277,14 @@ class AnthropicMessagesAdapter extends WireAdapter {
     this.#expectStart("content_block_delta");
     const { delta } = event;
     if (!isRecord(delta)) throw malformed("Expected content_block_delta to have a delta");
-    const block = this.#find(event, delta.type === "input_json_delta");
+    const kind = DELTA_KINDS.get(delta.type);
+    const block = this.#find(event, kind?.text === "partial_json");
     if (!block) throw wireOrder(`Expected content_block_start before a delta of ${place(event)}`);
     if (block.isClosed) {
       throw wireOrder(`Expected no delta of ${place(event)} after its content_block_stop`);
     }
     this.#expectNoStop("content_block_delta");
-    const kinds = DELTA_KINDS.get(delta.type);
-    if (kinds && !kinds.includes(block.kind)) {
+    if (kind && !kind.blocks.includes(block.kind)) {
       throw wireOrder(
         `Expected a delta for a block of type ${nameOf(block.fields.type)}, received ${
           nameOf(delta.type)
@@ -292,17 +292,8 @@ class AnthropicMessagesAdapter extends WireAdapter {
       );
     }
     block.hasDelta = true;
-    if (block.kind === "other") return this.#merge(block, delta);
-    switch (delta.type) {
-      case "text_delta":
-        return this.#append(block, readText(delta, "text", true));
-      case "thinking_delta":
-        return this.#append(block, readText(delta, "thinking", true));
-      case "input_json_delta":
-        return this.#append(block, readText(delta, "partial_json", true));
-      default:
-        return this.#merge(block, delta);
-    }
+    if (block.kind === "other" || kind?.text === undefined) this.#merge(block, delta);
+    else this.#append(block, readText(delta, kind.text, true));
   }
 
   #stopBlock(event: Fields): void {

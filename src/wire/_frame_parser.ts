@@ -23,8 +23,23 @@ export interface FramePosition extends Place {
   readonly isCut: boolean;
   /** The same place, which stays when the next frame is at hand. */
   readonly place: Place;
+  /**
+   * The frame as it stands in the body, with what ends it but for the end of a line of NDJSON. Empty
+   * for a server-sent event that was cut by a chunk, or whose lines end in another way than `\n`.
+   */
+  readonly raw: string;
   /** Makes the error for this frame. */
   error(code: StreamDecodeErrorCode, detail: string): StreamDecodeError;
+}
+
+/** Takes frames as they stand in the body, where they need not be parsed. */
+export interface FrameShortcut {
+  /** Whether there are any such frames. */
+  readonly isOpen: boolean;
+  /** How many lines such a frame has. */
+  readonly lines: number;
+  /** Takes a frame, or says that it has to be parsed. */
+  take(raw: string): boolean;
 }
 
 /** Where the bytes begin that a parser is given. */
@@ -51,6 +66,8 @@ const CARRIAGE_RETURN = 0x0d;
 const LETTER_D = 0x64;
 const OPENING_BRACE = 0x7b;
 
+const NO_SHORTCUT: FrameShortcut = { isOpen: false, lines: 0, take: () => false };
+
 /** Looks for either end at once: two searches would each run to the end of the text for every line. */
 const LINE_END = /[\r\n]/g;
 
@@ -62,8 +79,10 @@ export function createFrameParser(
   format: StreamEventFormat,
   maxLength: number,
   start: ParserStart = { lines: 0, bytes: 0 },
+  shortcut: FrameShortcut = NO_SHORTCUT,
 ): FrameParser {
-  return format === "sse" ? new SseParser(maxLength, start) : new NdjsonParser(maxLength, start);
+  const Parser = format === "sse" ? SseParser : NdjsonParser;
+  return new Parser(maxLength, start, shortcut);
 }
 
 /** Where in a text a place is, and how many bytes of the body there are up to the text's end. */
@@ -119,7 +138,9 @@ class ByteCounter {
 /** Decodes the bytes once a chunk, keeps the line that a chunk cuts, and knows where each line begins. */
 abstract class LineParser implements FrameParser, FramePosition {
   isCut = false;
+  raw = "";
   protected readonly maxLength: number;
+  protected readonly shortcut: FrameShortcut;
   /** Where in the text at hand the line at hand begins. */
   protected start = 0;
   /** How many lines came before the line at hand. */
@@ -138,8 +159,9 @@ abstract class LineParser implements FrameParser, FramePosition {
   readonly #counter = new ByteCounter();
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
 
-  constructor(maxLength: number, start: ParserStart) {
+  constructor(maxLength: number, start: ParserStart, shortcut: FrameShortcut) {
     this.maxLength = maxLength;
+    this.shortcut = shortcut;
     this.lines = start.lines;
     this.#decoded = start.bytes;
   }
@@ -293,6 +315,8 @@ class NdjsonParser extends LineParser {
     if (line.length > this.maxLength) {
       this.checkLength(line.length - Number(line.charCodeAt(line.length - 1) === CARRIAGE_RETURN));
     }
+    if (this.shortcut.isOpen && this.shortcut.take(line)) return;
+    this.raw = line;
     // Nearly every line is an object, which is not blank.
     if (line.charCodeAt(0) === OPENING_BRACE || /\S/.test(line)) sink(line, this);
   }
@@ -305,6 +329,8 @@ class SseParser extends LineParser {
   #dataMark: Mark | undefined;
   /** Whether the last line ended with a carriage return that ended the text. */
   #skipLineFeed = false;
+  /** Whether the next line begins an event. */
+  #isBetween = true;
   readonly #parser = createParser({
     onEvent: ({ data }) => this.#sink?.(data, this),
   });
@@ -314,14 +340,24 @@ class SseParser extends LineParser {
     const hasCarriage = text.includes("\r");
     /** Up to where the parser has been given the text: an event at a time, which is what it is quick at. */
     let fed = 0;
+    /** Whether the event at hand began in this text, and nothing else is in what was not fed. */
+    let isWhole = this.#isBetween && !hasCarriage;
     for (;;) {
+      if (isWhole && this.#isBetween && this.shortcut.isOpen && this.#takeShort(text)) {
+        fed = this.start;
+        continue;
+      }
       const end = hasCarriage ? findLineEnd(text, this.start) : text.indexOf("\n", this.start);
       if (end === -1) break;
       const next = end + (hasCarriage ? this.#endLength(text, end) : 1);
       this.#measureLine(text, end);
-      if (end === this.start) {
-        this.#feed(text.slice(fed, next));
+      this.#isBetween = end === this.start;
+      if (this.#isBetween) {
+        const event = text.slice(fed, next);
+        this.raw = isWhole ? event : "";
+        this.#feed(event);
         fed = next;
+        isWhole = !hasCarriage;
         this.#dataMark = undefined;
         this.#dataLength = 0;
       }
@@ -333,6 +369,7 @@ class SseParser extends LineParser {
 
   protected takeEnd(line: string, sink: FrameSink): void {
     this.#sink = sink;
+    this.raw = "";
     this.#measureLine(line, line.length);
     // The second ends an event that the body ended before its blank line.
     this.#parser.feed(`${line}\n\n`);
@@ -354,6 +391,16 @@ class SseParser extends LineParser {
 
   override get place(): Place {
     return this.#dataMark ?? this.mark();
+  }
+
+  /** Takes the event that begins here, if it need not be parsed. */
+  #takeShort(text: string): boolean {
+    const end = text.indexOf("\n\n", this.start) + 2;
+    if (end < 2 || end - this.start > this.maxLength) return false;
+    if (!this.shortcut.take(text.slice(this.start, end))) return false;
+    this.lines += this.shortcut.lines;
+    this.start = end;
+    return true;
   }
 
   /** Refuses what is too long, and remembers where data begins. */

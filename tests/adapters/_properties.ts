@@ -89,22 +89,6 @@ export function testProperties(
     );
   });
 
-  Deno.test(`${name} makes the same of a frame whose like was seen before as of any other`, () => {
-    const damaged = anyBody
-      .chain((body) =>
-        fc.oneof(arbitraryFlips(body, 4), arbitraryFrameDamage(body, 3, undefined, format))
-      );
-    fc.assert(
-      fc.property(damaged, (body) => {
-        assertEquals(
-          decodeText(body),
-          decode(parsingAll(create()), [bytesOfText(body)], format),
-        );
-      }),
-      { numRuns: RUNS },
-    );
-  });
-
   // Each call comes whole on this wire: whatever else is lost, it is what the model wrote or nothing.
   Deno.test(`${name} has no call but the model's when frames are damaged`, () => {
     const callsOf = (body: BinaryText) => {
@@ -125,16 +109,4 @@ export function testProperties(
       { numRuns: RUNS },
     );
   });
-}
-
-/** The same adapter, for a decoder that parses every frame. */
-function parsingAll(adapter: Adapter): Adapter {
-  return {
-    get isFinished() {
-      return adapter.isFinished;
-    },
-    push: (payload, emit) => adapter.push(payload, emit),
-    end: (emit) => adapter.end(emit),
-    fail: (cause, emit) => adapter.fail(cause, emit),
-  };
 }

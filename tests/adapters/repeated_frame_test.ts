@@ -1,9 +1,19 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Adapter } from "../../src/adapters/_adapter.ts";
 import { createAnthropicMessagesAdapter } from "../../src/adapters/anthropic_messages.ts";
 import { createOpenAiChatAdapter } from "../../src/adapters/openai_chat.ts";
 import { RepeatedFrame } from "../../src/adapters/_repeated_frame.ts";
+import { bytesOf, cutAt, decode, readCases } from "./_bodies.ts";
+import {
+  arbitraryCuts,
+  arbitraryFlips,
+  arbitraryFrameDamage,
+  bytesOfText,
+  framesOf,
+  textOfBytes,
+} from "./_damage.ts";
+import { readRecordings } from "./_recordings.ts";
 
 /** How a provider writes a frame, around the JSON text of what it says. */
 interface Wire {
@@ -45,12 +55,20 @@ const WIRES: readonly Wire[] = [
   },
 ];
 
-/** One that has seen a frame. */
-function expecting({ create, write }: Wire, text = "Hello", filler = 1): RepeatedFrame {
-  const frame = new RepeatedFrame(create());
-  const data = write(JSON.stringify(text), filler);
-  frame.expect(data, JSON.parse(data));
-  return frame;
+/** Reads frames, if they are like the one that it has seen. */
+function reading(adapter: Adapter, seen: string): (raw: string) => unknown {
+  let payload: unknown;
+  const frame = new RepeatedFrame(adapter, (taken) => payload = taken);
+  frame.expect(seen, JSON.parse(seen.replace(/^(event: e\n)?data: /, "")));
+  return (raw) => {
+    payload = undefined;
+    assertEquals(frame.take(raw), payload !== undefined);
+    return payload;
+  };
+}
+
+function expecting({ create, write }: Wire, text = "Hello", filler = 1): (raw: string) => unknown {
+  return reading(create(), write(JSON.stringify(text), filler));
 }
 
 /** What `JSON.parse` makes of a frame; nothing, where it throws. */
@@ -63,8 +81,8 @@ function parsed(data: string): unknown {
 }
 
 /** A frame may be left to `JSON.parse`; where it is not, the value is the same. */
-function assertSame(frame: RepeatedFrame, data: string): void {
-  const payload = frame.read(data);
+function assertSame(read: (raw: string) => unknown, data: string): void {
+  const payload = read(data);
   if (payload !== undefined) assertEquals(ignoringFiller(payload), ignoringFiller(parsed(data)));
 }
 
@@ -84,7 +102,7 @@ Deno.test("RepeatedFrame reads every frame that differs from one before in its t
     fc.property(arbitraryWire, arbitraryText, fc.nat(9), fc.nat(9), (wire, text, first, second) => {
       const data = wire.write(JSON.stringify(text), second);
       assertEquals(
-        ignoringFiller(expecting(wire, "Hello", first).read(data)),
+        ignoringFiller(expecting(wire, "Hello", first)(data)),
         ignoringFiller(parsed(data)),
       );
     }),
@@ -170,20 +188,40 @@ Deno.test("RepeatedFrame leaves frames alone where the text may stand in more th
     "null",
   ];
   for (const data of texts) {
-    const frame = new RepeatedFrame(createOpenAiChatAdapter());
-    frame.expect(data, JSON.parse(data));
-    assertEquals(frame.read(data), undefined);
+    assertEquals(reading(createOpenAiChatAdapter(), data)(data), undefined, data);
   }
 });
 
 Deno.test("RepeatedFrame leaves a frame alone that ends before it does", () => {
   for (const wire of WIRES) {
     const data = wire.write('"Hello"', 1);
-    const frame = expecting(wire);
+    const read = expecting(wire);
     for (let end = 0; end < data.length; end++) {
-      assertEquals(frame.read(data.slice(0, end)), undefined);
-      assertSame(frame, `${data.slice(0, end)}}`);
-      assertSame(frame, `${data.slice(0, end)}"}`);
+      assertEquals(read(data.slice(0, end)), undefined);
+      assertSame(read, `${data.slice(0, end)}}`);
+      assertSame(read, `${data.slice(0, end)}"}`);
+    }
+  }
+});
+
+Deno.test("RepeatedFrame reads server-sent events, and knows how many lines they have", () => {
+  for (const [before, lines] of [["data: ", 2], ["event: e\ndata: ", 3], ["", 2]] as const) {
+    for (const { create, write } of WIRES) {
+      const said: unknown[] = [];
+      const adapter = create();
+      const frame = new RepeatedFrame(adapter, (payload) => {
+        const { holder, key } = adapter.textIn?.(payload) ?? {};
+        if (holder && key) said.push(holder[key]);
+      });
+      const data = write('"Hello"', 2);
+      frame.expect(`${before}${data}\n\n`, JSON.parse(data));
+      assertEquals(frame.isOpen, true);
+      assertEquals(frame.lines, lines);
+      assertEquals(frame.take(`${before}${write('"a\\n\\u0062"', 7)}\n\n`), true);
+      assertEquals(frame.take(`${before}${write('"\n\ndata: "', 7)}\n\n`), false);
+      assertEquals(frame.take(`${before}${write('"a"', 7)}\n`), false);
+      assertEquals(frame.take(`data: 1\n${before}${write('"a"', 7)}\n\n`), false);
+      assertEquals(said, ["a\nb"]);
     }
   }
 });
@@ -195,17 +233,81 @@ Deno.test("RepeatedFrame gives up where no frame is like the one before", () => 
     return { holder: payload as Record<string, unknown>, key: "say" };
   };
   const adapter: Adapter = { isFinished: false, push() {}, end() {}, fail() {}, textIn };
-  const frame = new RepeatedFrame(adapter);
-  const take = (data: string) => {
-    if (frame.read(data) === undefined) frame.expect(data, JSON.parse(data));
-  };
-  for (let i = 0; i < 100; i++) take(`{"at":${i},"say":"Hello"}`);
+  const frame = new RepeatedFrame(adapter, () => {});
+  for (let i = 0; i < 100; i++) {
+    const data = `{"at":${i},"say":"Hello"}`;
+    assertEquals(frame.take(data), false);
+    frame.expect(data, JSON.parse(data));
+  }
   assertEquals(asked, 4);
+  assertEquals(frame.isOpen, false);
 
-  const kept = new RepeatedFrame(adapter);
+  const kept = new RepeatedFrame(adapter, () => {});
   for (let i = 0; i < 100; i++) {
     const data = `{"at":${i},"say":"Hello"}`;
     kept.expect(data, JSON.parse(data));
-    assertEquals(kept.read(data), JSON.parse(data));
+    assertEquals(kept.take(data), true);
   }
 });
+
+Deno.test("RepeatedFrame remembers nothing for an adapter that does not say where the text is", () => {
+  const frame = new RepeatedFrame({ isFinished: false, push() {}, end() {}, fail() {} }, () => {});
+  frame.expect('{"say":"Hello"}', { say: "Hello" });
+  assertEquals(frame.isOpen, false);
+  assertEquals(frame.take('{"say":"Hello"}'), false);
+});
+
+const OPTIONS = { now: () => 0, createId: () => "made_up" };
+const ADAPTERS = [
+  ["anthropic", () => createAnthropicMessagesAdapter(OPTIONS)],
+  ["openai-chat", () => createOpenAiChatAdapter(OPTIONS)],
+] as const;
+
+/** The same adapter, for a decoder that parses every frame. */
+function parsingAll(adapter: Adapter): Adapter {
+  return {
+    get isFinished() {
+      return adapter.isFinished;
+    },
+    push: (payload, emit) => adapter.push(payload, emit),
+    end: (emit) => adapter.end(emit),
+    fail: (cause, emit) => adapter.fail(cause, emit),
+  };
+}
+
+for (const [wire, create] of ADAPTERS) {
+  const recordings = readRecordings(wire).map(({ body }) => textOfBytes(body));
+  const bodies = [...recordings, ...readCases(wire).map((item) => textOfBytes(bytesOf(item)))];
+
+  Deno.test(`${wire} has the same events where every frame is parsed, whatever is damaged`, () => {
+    const damaged = fc.constantFrom(...bodies)
+      .chain((body) => fc.oneof(arbitraryFlips(body, 4), arbitraryFrameDamage(body, 3)))
+      .chain((body) => fc.tuple(fc.constant(body), arbitraryCuts(body.length)));
+    fc.assert(
+      fc.property(damaged, ([body, cuts]) => {
+        const bytes = bytesOfText(body);
+        assertEquals(decode(create(), cutAt(bytes, cuts)), decode(parsingAll(create()), [bytes]));
+      }),
+      { numRuns: Number(Deno.env.get("PROPERTY_RUNS") ?? 1_500) },
+    );
+  });
+
+  Deno.test(`${wire} does not parse what it has seen in its recordings`, () => {
+    let parsed = 0;
+    let frames = 0;
+    for (const body of recordings) {
+      const adapter = create();
+      const push = adapter.push.bind(adapter);
+      const payloads = new Set<unknown>();
+      adapter.push = (payload, emit) => {
+        frames++;
+        payloads.add(payload);
+        push(payload, emit);
+      };
+      decode(adapter, [bytesOfText(body)]);
+      parsed += payloads.size;
+      assert(framesOf(body).length >= payloads.size);
+    }
+    assert(parsed < 0.9 * frames, `${parsed} of ${frames}`);
+  });
+}

@@ -200,3 +200,68 @@ Deno.test("createFrameParser says it later, too, in whatever order it is asked",
     }
   }
 });
+
+Deno.test("createFrameParser says the same of other frames where a shortcut takes some", () => {
+  /** Takes what has "same" in it, and keeps what it is given. */
+  const run = (format: StreamEventFormat, body: string, length: number, isOpen: boolean) => {
+    const bytes = encoder.encode(body);
+    const taken: string[] = [];
+    const frames: unknown[] = [];
+    const shortcut = {
+      isOpen,
+      lines: 0,
+      take(raw: string) {
+        this.lines = raw.split("\n").length - 1;
+        if (raw.includes("same")) taken.push(raw);
+        return raw.includes("same");
+      },
+    };
+    const sink: FrameSink = (data, frame) => {
+      if (!data.includes("same")) frames.push([data, frame.line, frame.byteOffset]);
+    };
+    const parser = createFrameParser(format, 100, undefined, shortcut);
+    for (let i = 0; i < bytes.length; i += length) parser.push(bytes.subarray(i, i + length), sink);
+    parser.end(sink);
+    return { taken, frames };
+  };
+  const bodies: ReadonlyArray<readonly [StreamEventFormat, string, readonly string[]]> = [
+    ["ndjson", '"a"\n"same é"\n\n"b"\n"same"\n"same"\r\n"c"\n"same', ['"same é"', '"same"']],
+    [
+      "sse",
+      "data: same\n\ndata: é\n\nevent: e\ndata: same é\n\n\n: same\n\ndata: b\ndata: same\n\ndata: c\n\n",
+      ["data: same\n\n", "event: e\ndata: same é\n\n"],
+    ],
+    // Never taken: its lines end in another way, or the body ends within it.
+    ["sse", "data: a\r\n\r\ndata: same\r\n\r\ndata: b\n\ndata: same\n", []],
+  ];
+  for (const [format, body, expected] of bodies) {
+    const whole = run(format, body, 1000, true);
+    for (const raw of expected) assert(whole.taken.includes(raw), raw);
+    if (expected.length === 0) assertEquals(whole.taken, []);
+    for (let length = 1; length <= body.length; length++) {
+      assertEquals(
+        run(format, body, length, true).frames,
+        run(format, body, length, false).frames,
+        `${format} by ${length}`,
+      );
+    }
+  }
+});
+
+Deno.test("createFrameParser gives an event as it stands in the body where it has all of it", () => {
+  const collect = (format: StreamEventFormat, chunks: readonly string[]): string[] => {
+    const raws: string[] = [];
+    const parser = createFrameParser(format, 100);
+    const sink: FrameSink = (_, frame) => raws.push(frame.raw);
+    for (const chunk of chunks) parser.push(encoder.encode(chunk), sink);
+    parser.end(sink);
+    return raws;
+  };
+  assertEquals(collect("ndjson", ["1\n2", "3\r\n4"]), ["1", "23\r", "4"]);
+  assertEquals(
+    collect("sse", ["\n: a\nid: 1\ndata: 1\n\nda", "ta: 2\n\n", "data: 3\n", "\ndata: 4\n\n"]),
+    [": a\nid: 1\ndata: 1\n\n", "data: 2\n\n", "", "data: 4\n\n"],
+  );
+  // The lines before belong to it, and are not there any more.
+  assertEquals(collect("sse", ["data: 1\n", "data: 2\n\ndata: 3\r\n\r\ndata: 4"]), ["", "", ""]);
+});
