@@ -14,6 +14,7 @@ import {
   createFrameParser,
   type FrameParser,
   type FramePosition,
+  type ParserStart,
   type Place,
 } from "../wire/_frame_parser.ts";
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
@@ -126,7 +127,9 @@ class CurrentStream {
   isSettled = false;
   /** Whether the last payload of the response was seen. */
   isOver = false;
-  /** The other wire that it is of, where that is not the recording's. */
+  /** Whether it may be over: its wire does not say that a response ends. */
+  mayBeOver = false;
+  /** The other wire, or format, that it is of, where that is not the recording's. */
   foreign: string | undefined;
   /** The response's id on the wire. */
   id = "";
@@ -185,6 +188,7 @@ export class RecordingReader {
     try {
       payload = readPayload(data, frame);
     } catch (error) {
+      if (this.#takeStray(data, frame.place)) return;
       return this.#takeBroken(data, error, frame.place);
     }
     if (payload === undefined) return;
@@ -277,7 +281,7 @@ export class RecordingReader {
     this.#head = [];
     this.#found = found;
     this.#wire = PROVIDER_WIRES[found.wire];
-    this.#parser = createFrameParser(found.format, MAX_LINE_LENGTH);
+    this.#parser = this.#createParser();
     this.#visitor.wire?.(found);
     this.#parse(head);
   }
@@ -315,8 +319,43 @@ export class RecordingReader {
   /** Goes on behind a line that could not be read. */
   #goOn(lines: number, bytes: number): void {
     this.#brokenLine = undefined;
+    this.#parser = this.#createParser({ lines, bytes });
+  }
+
+  #createParser(start?: ParserStart): FrameParser {
     const { format } = this.#found as DetectedWire;
-    this.#parser = createFrameParser(format, MAX_LINE_LENGTH, { lines, bytes });
+    const parser = createFrameParser(format, MAX_LINE_LENGTH, start);
+    parser.onStray = (line, place) => this.#takeStray(line, place);
+    return parser;
+  }
+
+  /**
+   * Takes what is behind a stream and written as the other format, where somebody joined recordings of
+   * both: it is one wrong stream. Elsewhere such a line is what it is to every reader.
+   */
+  #takeStray(line: string, place: Place): boolean {
+    const { format } = this.#found as DetectedWire;
+    const last = this.#current;
+    if (last && !isOver(last)) return false;
+    if (last?.foreign !== undefined) return true;
+    if (!isPayload(format === "sse" ? line : line.replace(/^data:/, ""))) return false;
+    const [expected, received] = format === "sse"
+      ? ["server-sent events", "a line of JSON"]
+      : ["a line of JSON", "a server-sent event"];
+    const code = "malformed_frame";
+    const detail = `Expected ${expected}, received ${received}`;
+    const current = this.#begin(place);
+    current.foreign = received;
+    const { adapter } = current;
+    this.#visitor.broken?.(line, place);
+    if (adapter) {
+      const take = (event: StreamEvent) => this.#takeAdapted(current, event, place);
+      adapter.fail(new AdapterError(code, detail), take);
+    } else {
+      current.judge.lose();
+      this.#fault(current, place, { code, detail }, current.events, true);
+    }
+    return true;
   }
 
   /** Takes a frame, or bytes, that cannot be read. */
@@ -351,7 +390,7 @@ export class RecordingReader {
     const id = wire.idOf?.(fields) ?? "";
     const isOwn = wire.recognises(fields);
     // Somebody joined recordings of two wires: what is behind the first one is one wrong stream.
-    const foreign = !isOwn && current?.adapter?.isFinished && current.foreign === undefined &&
+    const foreign = !isOwn && current && isOver(current) && current.foreign === undefined &&
         !hasError(fields)
       ? wireOfPayload(fields)
       : undefined;
@@ -369,6 +408,7 @@ export class RecordingReader {
     }
     if (id !== "") current.id = id;
     if (wire.isLast?.(payload)) current.isOver = true;
+    if (wire.mayEndWith?.(fields)) current.mayBeOver = true;
     return current;
   }
 
@@ -515,6 +555,23 @@ export class RecordingReader {
     this.#unframed += this.#unframedDecoder.decode(bytes, { stream: true });
     if (this.#unframed.length > 65_536) this.#unframed = undefined;
   }
+}
+
+/** Whether a stream has ended, or may have. */
+function isOver({ adapter, terminal, mayBeOver, foreign }: CurrentStream): boolean {
+  return (adapter ? adapter.isFinished : terminal !== undefined) || mayBeOver ||
+    foreign !== undefined;
+}
+
+/** Whether a text is a payload that is known. */
+function isPayload(text: string): boolean {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return false;
+  }
+  return isPlainObject(value) && wireOfPayload(value) !== undefined;
 }
 
 /** Finds the delta in which a block goes wrong, where the rule that is broken says where. */

@@ -17,6 +17,8 @@ export interface ProviderWire {
   readonly isFirst?: (payload: Fields) => boolean;
   /** Whether a payload is the last of a response; `[DONE]` may still follow. */
   readonly isLast?: (payload: unknown) => boolean;
+  /** Whether a response may end with a payload, of a wire that does not say that it ends. */
+  readonly mayEndWith?: (payload: Fields) => boolean;
   /** When a payload was sent, in milliseconds since some moment, where it says so. */
   readonly timeOf?: (payload: Fields) => number;
 }
@@ -52,6 +54,9 @@ export const PROVIDER_WIRES: Readonly<Record<string, ProviderWire>> = {
       Array.isArray(candidates) || isPlainObject(promptFeedback) || isPlainObject(usageMetadata),
     idOf: ({ responseId }) => typeof responseId === "string" ? responseId : "",
     isLast: (payload) => payload === "[DONE]" || hasError(payload),
+    mayEndWith: ({ candidates }) =>
+      Array.isArray(candidates) &&
+      candidates.some((item) => isPlainObject(item) && typeof item.finishReason === "string"),
   },
   "ollama": {
     create: createOllamaChatAdapter,

@@ -54,6 +54,8 @@ export interface ParserStart {
 export interface FrameParser {
   /** The line at hand, from 1 on. */
   readonly line: number;
+  /** Takes what begins as JSON where server-sent events are: a line that nobody else gets to see. */
+  onStray?: (line: string, place: Place) => void;
   /** Takes the next bytes. Throws a `StreamDecodeError` after every frame before it was given. */
   push(bytes: Uint8Array, sink: FrameSink): void;
   /** Takes what is left when the body has ended. */
@@ -139,6 +141,7 @@ class ByteCounter {
 abstract class LineParser implements FrameParser, FramePosition {
   isCut = false;
   raw = "";
+  onStray?: (line: string, place: Place) => void;
   protected readonly maxLength: number;
   protected readonly shortcut: FrameShortcut;
   /** Where in the text at hand the line at hand begins. */
@@ -411,6 +414,8 @@ class SseParser extends LineParser {
       this.#dataMark ??= this.mark();
       this.#dataLength += end - this.start;
       this.checkLength(this.#dataLength, "the data of an event");
+    } else if (this.onStray && text.charCodeAt(this.start) === OPENING_BRACE) {
+      this.onStray(text.slice(this.start, end), this.mark());
     }
   }
 

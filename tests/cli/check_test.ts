@@ -488,7 +488,7 @@ Deno.test("check says that a stream is wrong when nobody reads on", async () => 
 });
 
 Deno.test("check takes what follows a response and is of another wire for one wrong stream", async () => {
-  const bodies = ["anthropic", "openai-chat", "openai-responses"].map((wire) => {
+  const bodies = ["anthropic", "openai-chat", "openai-responses", "gemini"].map((wire) => {
     const text = readRecordings(wire).find(({ name }) => name === "text");
     return [wire, text?.body ?? new Uint8Array()] as const;
   });
@@ -504,6 +504,46 @@ Deno.test("check takes what follows a response and is of another wire for one wr
       assert(stdout.endsWith("3 streams: 1 is wrong\n"), stdout);
     }
   }
+});
+
+Deno.test("check takes what follows a stream and is of the other format for one wrong stream", async () => {
+  const bodyOf = (wire: string) =>
+    new TextDecoder().decode(readRecordings(wire).find(({ name }) => name === "text")?.body);
+  const sse = {
+    ...Object.fromEntries(
+      ["anthropic", "openai-chat", "openai-responses", "gemini"].map((
+        wire,
+      ) => [wire, bodyOf(wire)]),
+    ),
+    events: HEALTHY.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""),
+  };
+  const lines = { ollama: bodyOf("ollama"), events: ndjson(HEALTHY) };
+  const report = (expected: string, came: string) =>
+    `      rule      Every frame of a body is what its wire format promises.\n` +
+    `      expected  ${expected}\n      came      ${came}\n`;
+  for (const [wire, own] of Object.entries(sse)) {
+    for (const other of Object.values(lines)) {
+      const { code, stdout } = await checkText(`${own}${other}: more\n\n${own}`);
+      assertEquals(code, 1, wire);
+      assertStringIncludes(stdout, `${wire} as server-sent events\n`);
+      assertStringIncludes(stdout, `stream 2: malformed_frame at `);
+      assertStringIncludes(stdout, report("server-sent events", "a line of JSON"));
+      assert(stdout.endsWith("3 streams: 1 is wrong\n"), stdout);
+    }
+    const { code, stdout } = await checkText(`${lines.ollama}${own}${lines.ollama}`);
+    assertEquals(code, 1, wire);
+    assertStringIncludes(stdout, report("a line of JSON", "a server-sent event"));
+    assert(stdout.endsWith("3 streams: 1 is wrong\n"), stdout);
+  }
+});
+
+Deno.test("check takes a line of JSON among server-sent events for what they take it for", async () => {
+  const [start, ...rest] = HEALTHY.map((event) => `data: ${JSON.stringify(event)}\n\n`);
+  const { code, stdout } = await checkText(
+    `${start}{"level":"info"}\n${JSON.stringify(HEALTHY[1])}\n${rest.join("")}{"level":"info"}\n`,
+  );
+  assertEquals(code, 0);
+  assert(stdout.endsWith("1 stream: it is well-formed\n"), stdout);
 });
 
 Deno.test("check marks no payload as the delta that went wrong where there is none", async () => {
@@ -735,12 +775,18 @@ Deno.test("check as a process ends with 2 where its output cannot be written", {
   });
 });
 
-Deno.test("check as a process colours on a terminal, and never under NO_COLOR", {
+Deno.test("check as a process colours on a terminal, not under NO_COLOR nor on a dumb one", {
   ignore: !await hasScript(),
 }, async () => {
   await withFiles({ "a.ndjson": ndjson(LOST) }, async (folder) => {
-    for (const [env, isColored] of [[{}, true], [{ NO_COLOR: "1" }, false]] as const) {
-      const command = [Deno.execPath(), ...cliArgs(["check", folder])].join(" ");
+    const cases = [
+      [{ TERM: "xterm" }, true],
+      [{ NO_COLOR: "1" }, false],
+      [{ TERM: "dumb" }, false],
+    ] as const;
+    for (const [env, isColored] of cases) {
+      const [run = "", ...args] = cliArgs(["check", folder]);
+      const command = [Deno.execPath(), run, "--allow-env=TERM", ...args].join(" ");
       const { stdout } = await new Deno.Command("script", {
         args: ["-qec", command, "/dev/null"],
         env: { NO_COLOR: "", ...env },
