@@ -16,11 +16,22 @@ import type { CliInput, CliOutput } from "./_cli_io.ts";
 import { ClosedOutputError, UnreadableError, UnwritableError } from "./_errors.ts";
 import { runCommandLine } from "./_run_command_line.ts";
 
+/** What Deno has, and no other runtime. */
+interface DenoNamespace {
+  readonly noColor: boolean;
+  readonly permissions: {
+    querySync(of: { readonly name: "env"; readonly variable: string }): { readonly state: string };
+  };
+}
+
 /** Whether colours are not wanted. */
 function isColorless(): boolean {
-  // Deno says so without leave to read the environment.
-  const { Deno } = globalThis as { readonly Deno?: { readonly noColor: boolean } };
-  return Deno ? Deno.noColor : (process.env.NO_COLOR ?? "") !== "" || process.env.TERM === "dumb";
+  const { Deno } = globalThis as { readonly Deno?: DenoNamespace };
+  // Deno says the first without leave to read the environment; it would ask for the second.
+  const isUnwanted = Deno ? Deno.noColor : (process.env.NO_COLOR ?? "") !== "";
+  if (isUnwanted) return true;
+  const leave = Deno?.permissions.querySync({ name: "env", variable: "TERM" }).state ?? "granted";
+  return leave === "granted" && process.env.TERM === "dumb";
 }
 
 /** What it means that something could not be written. */
