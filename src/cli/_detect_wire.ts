@@ -1,5 +1,6 @@
 import { isPlainObject } from "../_json.ts";
 import { createFrameParser, type StreamEventFormat } from "../wire/_frame_parser.ts";
+import { describeUnknown } from "./_describe_unknown.ts";
 import { EVENT_TYPES } from "./_event_types.ts";
 import { UnreadableError } from "./_errors.ts";
 import { PROVIDER_WIRES } from "./_wires.ts";
@@ -40,7 +41,7 @@ export function detectWire(
   if (/^HTTP\/\d/.test(text)) {
     throw new UnreadableError("it begins with the headers of a response; record its body alone");
   }
-  const isSse = SSE_FIELDS.some((field) => text.startsWith(field));
+  const isSse = isSseText(text);
   if (!isSse && !isEnough && SSE_FIELDS.some((field) => field.startsWith(text))) return undefined;
   const format = isSse ? "sse" : "ndjson";
   // What is no text may be a damaged character: it is told with its place where there is more.
@@ -52,13 +53,26 @@ export function detectWire(
     if (found !== undefined) return { wire: found, format };
   }
   if (!isEnough) return undefined;
-  throw new UnreadableError(isText ? describeUnknown(text, isWhole) : "it is not UTF-8 text");
+  const isKnown = (value: string | Readonly<Record<string, unknown>>) =>
+    (typeof value === "string"
+      ? recognise(value, isSseText(value) ? "sse" : "ndjson", true)
+      : wireOfPayload(value)) !== undefined;
+  throw new UnreadableError(
+    isText ? describeUnknown(text, isWhole, isKnown) : "it is not UTF-8 text",
+  );
+}
+
+function isSseText(text: string): boolean {
+  return SSE_FIELDS.some((field) => text.startsWith(field));
 }
 
 /** Refuses what a recording is often kept in. */
 function refuseOther(head: Uint8Array): void {
   if (head[0] === 0x1f && head[1] === 0x8b) {
     throw new UnreadableError("it is compressed; decompress it first, as by gunzip -c");
+  }
+  if (head[0] === 0x28 && head[1] === 0xb5 && head[2] === 0x2f && head[3] === 0xfd) {
+    throw new UnreadableError("it is compressed; decompress it first, as by zstd -dc");
   }
   if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)) {
     throw new UnreadableError("it is UTF-16; convert it to UTF-8 first");
@@ -113,23 +127,4 @@ export function wireOfPayload(fields: Readonly<Record<string, unknown>>): string
 /** Providers have events of the type `error` too, but no message with content in them. */
 function isEvent({ type, message }: Readonly<Record<string, unknown>>): boolean {
   return EVENT_TYPES.has(type) && (type !== "error" || isPlainObject(message));
-}
-
-/** Says what a text is of which nothing is known, and what to do about it. */
-function describeUnknown(text: string, isWhole: boolean): string {
-  const advice = "say what it is by --from";
-  let value: unknown;
-  try {
-    value = isWhole ? JSON.parse(text) : undefined;
-  } catch {
-    // Several lines, then.
-  }
-  if (Array.isArray(value)) {
-    return "it is one JSON array; write each value of it on a line of its own";
-  }
-  return isPlainObject(value) && "error" in value
-    ? `it is the error of a provider, and does not say which; ${advice}`
-    : value !== undefined
-    ? `it is JSON of no known kind; ${advice}`
-    : `nothing in it is known; ${advice}`;
 }

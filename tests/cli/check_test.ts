@@ -356,7 +356,7 @@ const UNREADABLE: ReadonlyArray<readonly [string, string | Uint8Array, string, s
   [
     "an array",
     "[\n{}\n]",
-    "it is one JSON array; write each value of it on a line of its own",
+    "it is one JSON array; write each value of it on a line of its own, as by jq -c '.[]'",
   ],
   [
     "an error of nobody",
@@ -367,6 +367,113 @@ const UNREADABLE: ReadonlyArray<readonly [string, string | Uint8Array, string, s
   ["other JSON", '{"a":1}', "it is JSON of no known kind; say what it is by --from"],
   ["a long line", "x".repeat(3_000_000), "nothing in it is known; say what it is by --from"],
 ];
+
+/** What people keep recordings in, and what it takes to get them out again. */
+const WRAPPED: ReadonlyArray<readonly [name: string, data: string | Uint8Array, said: string]> = [
+  [
+    "zstd",
+    new Uint8Array([0x28, 0xb5, 0x2f, 0xfd]),
+    "it is compressed; decompress it first, as by zstd -dc",
+  ],
+  [
+    "a HAR file",
+    '{\n "log": {"entries": [{"response":{"content":{"text":"data: {}\\n\\n"}}}]}}',
+    "it is a HAR file; take a response's body out of it: response.content.text",
+  ],
+  [
+    "a page of a proxy",
+    "<html>\n<body>502 Bad Gateway</body>\n</html>\n",
+    "it is a page, such as a proxy sends in place of a response",
+  ],
+  ...["* Trying 127.0.0.1:80...\n", "> POST / HTTP/1.1\n", "  % Total    % Received\n"].map((
+    said,
+  ) =>
+    [
+      "what curl says",
+      `${said}data: {"type":"start"}\n\n`,
+      "it has what curl says of its work; record its standard output alone",
+    ] as const
+  ),
+  [
+    "HTTP chunks",
+    '18\r\ndata: {"type":"start"}\n\n\r\n0\r\n\r\n',
+    "it has the sizes of HTTP chunks in it; record the body as it is decoded",
+  ],
+  [
+    "an array that is cut",
+    '[\n{"type":"start"},\n{"type":',
+    "it is one JSON array; write each value of it on a line of its own, as by jq -c '.[]'",
+  ],
+  ...['{\n  "type": "start"\n}\n', '{\n  "type": "start"\n}\n{\n  "type": "text_start"\n}\n'].map((
+    text,
+  ) =>
+    [
+      "JSON for people",
+      text,
+      "its JSON goes over many lines; write each value on a line of its own, as by jq -c .",
+    ] as const
+  ),
+  [
+    "other JSON for people",
+    '{\n  "a": 1\n}\n',
+    "it is JSON of no known kind; say what it is by --from",
+  ],
+  ...[
+    '2026-01-01T00:00:00Z {"type":"start"}',
+    '[INFO] data: {"type":"start"}',
+    '  data: {"type":"start"}',
+  ]
+    .map((line) =>
+      [
+        "a log",
+        `2026-01-01T00:00:00Z event: start\n${line}\n`,
+        "its lines have something before what is known; take that away, as by sed -n 's/^[^{]*{/{/p'",
+      ] as const
+    ),
+  [
+    "events without blank lines",
+    'event: start\ndata: {"type":"start"}\nevent: text_start\ndata: {"type":"text_start"}\n',
+    "it has no blank lines between its events; take their data, as by sed -n 's/^data: *//p'",
+  ],
+  [
+    "JSON strings",
+    '"event: start"\n"data: {\\"type\\":\\"start\\"}"\n',
+    "it has JSON strings; write what is in them, as by jq -r .",
+  ],
+  [
+    "JSON strings as data",
+    'data: "{\\"type\\":\\"start\\"}"\n\n',
+    "it has JSON strings; write what is in them, as by sed -n 's/^data: *//p' | jq -r .",
+  ],
+  [
+    "a log of containers",
+    '{"log":"event: start\\n"}\n{"log":"data: {\\"type\\":\\"start\\"}\\n"}\n',
+    "what is known in it is within other JSON; take it out, as by jq -r .log",
+  ],
+  [
+    "an envelope",
+    '{"at":1,"payload":{"type":"start"}}\n',
+    "what is known in it is within other JSON; take it out, as by jq -c .payload",
+  ],
+  [
+    "an envelope of an odd name",
+    '{"a b":{"type":"start"}}\n',
+    "what is known in it is within other JSON; take it out",
+  ],
+  [
+    "an envelope that nests deep",
+    `{"a":${'{"a":'.repeat(50_000)}1${"}".repeat(50_001)}\n`,
+    "it is JSON of no known kind; say what it is by --from",
+  ],
+];
+
+Deno.test("check says what to do about a recording that is wrapped up", async () => {
+  for (const [name, data, expected] of WRAPPED) {
+    const run = await checkText(data);
+    assertEquals(run.stderr, `stream-validator: a.ndjson: ${expected}\n`, name);
+    assertEquals(run.code, 2, name);
+  }
+});
 
 Deno.test("check ends with 2 and says why for what is no recording", async () => {
   for (const [name, data, expected, from] of UNREADABLE) {
