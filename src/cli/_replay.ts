@@ -53,7 +53,7 @@ export async function replay(args: CliArguments, io: CliIo): Promise<ExitCode> {
   const port = readNumber(args, "port", { min: 0, max: 65_535 }) ?? 0;
   const chunk = readNumber(args, "chunk", { min: 1 });
   const speed = readNumber(args, "speed", { min: Number.MIN_VALUE, isWhole: false }) ?? 1;
-  const interval = readNumber(args, "interval", { min: 0, isWhole: false }) ?? 0;
+  const interval = readNumber(args, "interval", { min: 0, max: MAX_DELAY, isWhole: false }) ?? 0;
   const input = await findInput(args.positionals, io);
   // A pipe may stay open, and whoever interrupts does not wait for its end.
   const body = await Promise.race([readWhole(input), whenAborted(io.signal)]);
@@ -217,7 +217,7 @@ async function serve(
     respond(pieces, format, request, response).then((what) => {
       const begin = begins.get(response) ?? now();
       note(`${printable(request.method ?? "")} ${what} after ${Math.round(now() - begin)} ms`);
-      if (isOnce && request.method !== "HEAD") ended.abort();
+      if (isOnce && request.method !== "HEAD" && response.statusCode === 200) ended.abort();
     });
   });
   const begins = new WeakMap<ServerResponse, number>();

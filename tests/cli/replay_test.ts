@@ -167,16 +167,19 @@ Deno.test("replay says so when a client leaves, and serves the next one", async 
 });
 
 Deno.test("replay refuses a page that has found another name for this machine", async () => {
-  const { result } = await withReplay([], ndjson(HEALTHY), async (url) => {
-    const { hostname, port } = new URL(url);
-    const conn = await Deno.connect({ hostname, port: Number(port) });
-    await conn.write(
-      encoder.encode("GET / HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n"),
-    );
-    return await new Response(conn.readable).text();
-  });
+  const { result } = await withReplay([], ndjson(HEALTHY), (url) => askAs("evil.example", url));
   assert(result.startsWith("HTTP/1.1 403 "), result);
 });
+
+/** What a server answers where it is asked by another name. */
+async function askAs(host: string, url: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const conn = await Deno.connect({ hostname, port: Number(port) });
+  await conn.write(
+    encoder.encode(`GET / HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`),
+  );
+  return await new Response(conn.readable).text();
+}
 
 Deno.test("replay --once ends after the first answer", async () => {
   let answer: Promise<string> | undefined;
@@ -184,7 +187,11 @@ Deno.test("replay --once ends after the first answer", async () => {
     stdin: [ndjson(HEALTHY)],
     onOutput: (text) => {
       if (text.startsWith("http://")) {
-        answer = fetch(text.trim()).then((response) => response.text());
+        // To be asked for less, or by somebody else, is not to answer.
+        answer = askAs("evil.example", text.trim())
+          .then(() => fetch(text.trim(), { method: "HEAD" }))
+          .then(() => fetch(text.trim()))
+          .then((response) => response.text());
       }
     },
   });
@@ -208,7 +215,8 @@ Deno.test("replay says why it cannot", async () => {
       [["--chunk", "0"], "Expected --chunk to be a whole number from 1 on"],
       [["--speed", "0"], "Expected --speed to be a number above 0"],
       [["--interval", "-1"], "'--interval' argument"],
-      [["--interval=-1"], "Expected --interval to be a number from 0 on"],
+      [["--interval=-1"], "Expected --interval to be a number from 0 to 2147483647"],
+      [["--interval", "1e999"], "Expected --interval to be a number from 0 to 2147483647"],
     ] as const
   ) {
     const { code, stderr } = await runCli(["replay", ...args, "-"], { stdin: ["1"] });
