@@ -139,6 +139,10 @@ class JsonCheck implements CheckVisitor {
     this.#found = found;
   }
 
+  streamStart(): void {
+    this.#faults = [];
+  }
+
   fault({ code, detail, eventIndex, line, byteOffset, error, delta }: Fault): void {
     const { contentIndex, eventType, path, offset } = error?.toJSON() ?? {};
     this.#faults.push({
@@ -175,7 +179,6 @@ class JsonCheck implements CheckVisitor {
         ...(this.#isEvery && { violations: this.#faults }),
       })
     }\n`;
-    this.#faults = [];
   }
 
   settle(): void {}
@@ -354,9 +357,9 @@ class BrokenFrame {
   }
 }
 
-function tally(totals: Totals, { verdict, isCorrection }: StreamSummary): void {
+function tally(totals: Totals, { verdict, isCorrection, wasWrong }: StreamSummary): void {
   if (!isCorrection) totals.streams++;
-  if (verdict === "wrong") totals.wrong++;
+  if (verdict === "wrong" && !wasWrong) totals.wrong++;
   if (verdict === "failed") totals.failed++;
 }
 

@@ -63,6 +63,8 @@ export interface StreamSummary {
   readonly place: Place;
   /** Whether the stream was taken for settled before, and turned out wrong. */
   readonly isCorrection: boolean;
+  /** Whether it was told before that it is wrong. */
+  readonly wasWrong: boolean;
   /**
    * Whether it is a legal stream of a finished response; a legal one of a response that failed; or
    * not a legal one.
@@ -92,8 +94,8 @@ export interface RecordingVisitor {
   /** Takes what is wrong with the event before, or with the stream's end. */
   fault?(fault: Fault): void;
   /**
-   * Takes the end of a stream. A second time for the same one where it turns out wrong after it was
-   * taken for settled.
+   * Takes the end of a stream. Again for the same one where it turns out wrong after it was taken for
+   * settled, and when it ends where more is wrong with it than was told.
    */
   streamEnd?(summary: StreamSummary): void;
 }
@@ -125,6 +127,9 @@ class CurrentStream {
   terminal: StreamEvent | undefined;
   isWrong = false;
   isSettled = false;
+  /** Whether it was told that it is wrong, and whether something was found since. */
+  isToldWrong = false;
+  hasMore = false;
   /** Whether the last payload of the response was seen. */
   isOver = false;
   /** Whether it may be over: its wire does not say that a response ends. */
@@ -495,9 +500,7 @@ export class RecordingReader {
     hasCulprit: boolean,
   ): void {
     const { code, detail } = cause;
-    const wasSettled = current.isSettled;
     current.isWrong = true;
-    current.isSettled = false;
     const delta = deltaOf(current.deltas, cause);
     this.#visitor.fault?.({
       stream: current.index,
@@ -513,7 +516,9 @@ export class RecordingReader {
     });
     // Of what comes after, nothing is known of what is open.
     current.open = undefined;
-    if (wasSettled) this.#summarise(current, true);
+    if (!current.isSettled) return;
+    if (current.isToldWrong) current.hasMore = true;
+    else this.#summarise(current, true);
   }
 
   #endCurrent(place: Place): void {
@@ -529,18 +534,20 @@ export class RecordingReader {
       const error = current.judge.end();
       if (error) this.#fault(current, place, error, current.events, false);
     }
-    if (!current.isSettled) this.#summarise(current);
+    if (!current.isSettled || current.hasMore) this.#summarise(current, current.isSettled);
   }
 
   #summarise(current: CurrentStream, isCorrection: boolean = false): void {
     current.isSettled = true;
-    const { index, place, events, terminal, isWrong } = current;
+    const { index, place, events, terminal, isWrong, isToldWrong: wasWrong } = current;
+    current.isToldWrong = isWrong;
     const message = (terminal as { readonly message?: Partial<FailedAssistantMessage> } | undefined)
       ?.message;
     this.#visitor.streamEnd?.({
       index,
       place,
       isCorrection,
+      wasWrong,
       verdict: isWrong ? "wrong" : terminal?.type === "error" ? "failed" : "ok",
       events,
       ...(Array.isArray(message?.content) && { blocks: message.content.length }),

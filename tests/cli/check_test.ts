@@ -613,6 +613,23 @@ Deno.test("check takes what follows a response and is of another wire for one wr
   }
 });
 
+Deno.test("check --all counts a stream once on a pipe, however much is wrong behind its end", async () => {
+  const pieces = [
+    ndjson([...HEALTHY, ...HEALTHY]),
+    ...["a", "b", "c"].map((key) => `{"${key}":1}\n`),
+  ];
+  const text = await runCli(["check", "--all", "-"], { stdin: pieces });
+  assertEquals(text.code, 1);
+  assertEquals(text.stdout.match(/malformed_event at event (19|20|21),/g)?.length, 3);
+  assert(text.stdout.endsWith("\n2 streams: 1 is wrong\n"), text.stdout);
+  const [piped, whole] = await Promise.all([pieces, [pieces.join("")]].map(async (stdin) => {
+    const { stdout } = await runCli(["check", "--all", "--json", "-"], { stdin });
+    return stdout.trim().split("\n").map((line) => JSON.parse(line));
+  }));
+  assertEquals(piped?.map(({ violations }) => violations.length), [0, 0, 1, 3]);
+  assertEquals(piped?.at(-1), whole?.at(-1));
+});
+
 Deno.test("check takes what follows a stream and is of the other format for one wrong stream", async () => {
   const bodyOf = (wire: string) =>
     new TextDecoder().decode(readRecordings(wire).find(({ name }) => name === "text")?.body);
