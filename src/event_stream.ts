@@ -18,7 +18,7 @@ export interface EventStreamOptions<TEvent, TResult> {
    *
    * @param event The event that was pushed.
    */
-  readonly validate?: (event: TEvent) => void;
+  readonly validate?: ((event: TEvent) => void) | undefined;
   /**
    * Whether an event is the last. Called after `validate`.
    *

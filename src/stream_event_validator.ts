@@ -25,25 +25,25 @@ export interface StreamEventLimits {
    *
    * @default {10_000}
    */
-  readonly contentBlocks?: number;
+  readonly contentBlocks?: number | undefined;
   /**
    * All deltas of one message together, in UTF-16 code units.
    *
    * @default {67_108_864}
    */
-  readonly messageLength?: number;
+  readonly messageLength?: number | undefined;
   /**
    * How deep a tool call's arguments may nest, in levels; `{}` is one level.
    *
    * @default {1_000}
    */
-  readonly argumentsDepth?: number;
+  readonly argumentsDepth?: number | undefined;
 }
 
 /** Options of {@linkcode createStreamEventValidator}. */
 export interface StreamEventValidatorOptions {
   /** How much one response may hold. */
-  readonly limits?: StreamEventLimits;
+  readonly limits?: StreamEventLimits | undefined;
 }
 
 /** The memory of one stream: it knows what was said so far and refuses what cannot follow. */

@@ -13,20 +13,20 @@ export interface StreamEventValidatorStreamOptions extends StreamEventValidatorO
    * Ends the stream at once when it fires, even while nobody reads: the readable side errors with
    * its reason and upstream is cancelled. A pipe's own `signal` waits for the reader instead.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Lets everything pass, untouched, and only reports: nothing errors for a violation. For trying
    * the validator in production.
    *
    * @default {false}
    */
-  readonly observe?: boolean;
+  readonly observe?: boolean | undefined;
   /**
    * Called once, with the first violation or with the truncation. What it throws is ignored.
    *
    * @param error What was wrong.
    */
-  readonly onViolation?: (error: StreamSequenceError) => unknown;
+  readonly onViolation?: ((error: StreamSequenceError) => unknown) | undefined;
 }
 
 /**

@@ -19,7 +19,7 @@ export interface ToStreamEventsOptions {
    *
    * @default {Infinity}
    */
-  readonly deltaLength?: number;
+  readonly deltaLength?: number | undefined;
 }
 
 /** A block with the text that its deltas spell. */

@@ -182,22 +182,36 @@ export interface SuccessfulAssistantMessage extends AssistantMessageBase {
   readonly stopReason: SuccessfulStopReason;
   /** A finished message has none. */
   readonly errorMessage?: never;
+  /** A finished message has none. */
+  readonly errorCode?: never;
+  /** A finished message has none. */
+  readonly errorDetails?: never;
+}
+
+/** A message that broke off for a reason; see {@linkcode FailedAssistantMessage}. */
+export interface FailedAssistantMessageOf<Reason extends FailedStopReason>
+  extends AssistantMessageBase {
+  /** Why it broke off. */
+  readonly stopReason: Reason;
+  /** What went wrong, for a person to read. */
+  readonly errorMessage: string;
+  /**
+   * What went wrong, for a program to act on: an {@linkcode AssistantErrorCode} by an adapter of this
+   * package, the rule's code by `toResponse()` where its source broke one; others may put in their
+   * own, or none.
+   */
+  readonly errorCode?: AssistantErrorCode | (string & Record<never, never>);
+  /** What else is known of the failure. */
+  readonly errorDetails?: AssistantErrorDetails;
 }
 
 /**
  * A message that broke off. Its content is what is safe to show: closed blocks and the open text or
  * thinking as far as it came. Tool calls in it must not be run.
  */
-export interface FailedAssistantMessage extends AssistantMessageBase {
-  /** Why it broke off. */
-  readonly stopReason: FailedStopReason;
-  /** What went wrong, for a person to read. */
-  readonly errorMessage: string;
-  /** What went wrong, for a program to act on: by an adapter of this package, or by another. */
-  readonly errorCode?: AssistantErrorCode | (string & Record<never, never>);
-  /** What else is known of the failure. */
-  readonly errorDetails?: AssistantErrorDetails;
-}
+export type FailedAssistantMessage =
+  | FailedAssistantMessageOf<"error">
+  | FailedAssistantMessageOf<"aborted">;
 
 /** The message that a terminal event carries. */
 export type AssistantMessage =

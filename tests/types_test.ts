@@ -6,6 +6,7 @@ import {
   type AssistantMessage,
   type DoneEvent,
   type FailedAssistantMessage,
+  type FailedAssistantMessageOf,
   type StreamEvent,
   StreamEventValidatorStream,
   type SuccessfulAssistantMessage,
@@ -57,9 +58,19 @@ Deno.test("StreamEvent narrows by its type", () => {
 Deno.test("AssistantMessage narrows by its stop reason", () => {
   const message = { stopReason: "error", errorMessage: "x" } as AssistantMessage;
   if (message.stopReason === "error") {
-    type _Failed = AssertTrue<IsExact<typeof message, FailedAssistantMessage>>;
+    type _Failed = AssertTrue<IsExact<typeof message, FailedAssistantMessageOf<"error">>>;
     assertEquals(message.errorMessage, "x");
   }
+  // Readable before anyone asked, and settled by either way to ask.
+  assertEquals(message.errorCode, undefined);
+  const whole = (message: AssistantMessage): SuccessfulAssistantMessage | undefined => {
+    if (message.stopReason === "error" || message.stopReason === "aborted") return undefined;
+    type _Whole = AssertTrue<IsExact<typeof message, SuccessfulAssistantMessage>>;
+    return message;
+  };
+  const broken = (message: AssistantMessage): FailedAssistantMessage | undefined =>
+    message.errorMessage === undefined ? undefined : message;
+  assertEquals([whole(message), broken(message)], [undefined, message]);
 });
 
 Deno.test("StreamEventValidatorStream fits where streams of events do, and nowhere else", () => {

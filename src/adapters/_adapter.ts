@@ -10,33 +10,33 @@ export interface AdapterLimits extends StreamEventLimits {
    *
    * @default {16_777_216}
    */
-  readonly waitingLength?: number;
+  readonly waitingLength?: number | undefined;
 }
 
 /** Options of every adapter. */
 export interface AdapterOptions {
   /** Who serves the response. */
-  readonly provider?: string;
+  readonly provider?: string | undefined;
   /**
    * The model, where the wire does not say.
    *
    * @default {"unknown"}
    */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /**
    * Gives the timestamp of the message, in Unix milliseconds; asked once.
    *
    * @default {Date.now}
    */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /**
    * Makes an id for a tool call that comes without one.
    *
    * @default {() => `call_${crypto.randomUUID()}`}
    */
-  readonly createId?: () => string;
+  readonly createId?: (() => string) | undefined;
   /** How much the response may hold. A response that holds more ends in an `error` event. */
-  readonly limits?: AdapterLimits;
+  readonly limits?: AdapterLimits | undefined;
 }
 
 /** Takes an event. */

@@ -14,8 +14,10 @@ import type {
 } from "../types.ts";
 import { AdapterError, type AdapterLimits, type AdapterOptions, type Emit } from "./_adapter.ts";
 
+type Limits = { readonly [Name in keyof AdapterLimits]-?: number };
+
 /** What the default validator takes; a stream beyond it would not be legal. */
-const DEFAULT_LIMITS: Readonly<Required<AdapterLimits>> = {
+const DEFAULT_LIMITS: Limits = {
   contentBlocks: 10_000,
   messageLength: 67_108_864,
   argumentsDepth: 1_000,
@@ -113,7 +115,7 @@ export class BlockSerializer {
   usage: Usage = NO_USAGE;
   /** Where events go. */
   emit!: Emit;
-  readonly #limits: Readonly<Required<AdapterLimits>>;
+  readonly #limits: Limits;
   readonly #newId: () => unknown;
   readonly #timestamp: number;
   readonly #content: AssistantContent[] = [];
@@ -535,7 +537,7 @@ function openCall(block: Block, reason: SuccessfulStopReason): AdapterError {
     : new AdapterError("wire_order", `Expected the end of ${tool} before the end of the response`);
 }
 
-function readLimits(limits: AdapterLimits): Required<AdapterLimits> {
+function readLimits(limits: AdapterLimits): Limits {
   const read = (name: keyof AdapterLimits): number =>
     readLimit(name, limits[name], DEFAULT_LIMITS[name]);
   return {

@@ -18,14 +18,14 @@ import { readProviderError } from "./_provider_error.ts";
 /** Options of every `stream…` function. */
 export interface StreamResponseOptions extends AdapterOptions {
   /** Ends the stream when it fires: with an `error` event whose reason is `aborted`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * How long to wait for the next byte, in milliseconds; then the stream ends with the `errorCode`
    * `idle_timeout`. The time that the consumer takes does not count.
    *
    * @default {Infinity}
    */
-  readonly idleTimeout?: number;
+  readonly idleTimeout?: number | undefined;
 }
 
 /** What a `stream…` function has to know of its wire. */

@@ -15,22 +15,22 @@ export interface ReadStreamEventsOptions extends StreamEventValidatorOptions {
    * How the events are written. A response says it by its content type; for a body of bytes it has
    * to be said here.
    */
-  readonly format?: StreamEventFormat;
+  readonly format?: StreamEventFormat | undefined;
   /** Ends the stream at once when it fires; what waits to be read is dropped. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * How long to wait for the next byte, in milliseconds; then the stream fails with a
    * `TimeoutError`. The time that the consumer takes does not count.
    *
    * @default {Infinity}
    */
-  readonly idleTimeout?: number;
+  readonly idleTimeout?: number | undefined;
   /**
    * The longest line, and the longest data of a server-sent event, in UTF-16 code units.
    *
    * @default {67_108_864}
    */
-  readonly maxLineLength?: number;
+  readonly maxLineLength?: number | undefined;
 }
 
 /** Where events are read from. */

@@ -13,12 +13,12 @@ export interface StreamEventDecoderStreamOptions {
    *
    * @default {67_108_864}
    */
-  readonly maxLineLength?: number;
+  readonly maxLineLength?: number | undefined;
   /**
    * Accepts each event as it is decoded, and is told of the end: bytes to validated events in one
    * stream, at half the cost of two. What it throws is dealt with as any error of the decoder.
    */
-  readonly validator?: StreamEventValidator;
+  readonly validator?: StreamEventValidator | undefined;
 }
 
 /**

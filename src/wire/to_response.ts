@@ -17,40 +17,40 @@ export interface ToResponseOptions extends StreamEventValidatorOptions {
    *
    * @default {"sse"}
    */
-  readonly format?: StreamEventFormat;
+  readonly format?: StreamEventFormat | undefined;
   /**
    * After how many milliseconds without an event to send a heartbeat: a comment, or in NDJSON a
    * blank line. `Infinity` sends none.
    *
    * @default {15_000}
    */
-  readonly heartbeat?: number;
+  readonly heartbeat?: number | undefined;
   /** Headers beside those that the format asks for; they win. */
-  readonly headers?: Headers | Record<string, string> | Array<[string, string]>;
+  readonly headers?: Headers | Record<string, string> | Array<[string, string]> | undefined;
   /**
    * The status of the response.
    *
    * @default {200}
    */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /**
    * Who served the response, for a message that has to be made up.
    *
    * @default {"unknown"}
    */
-  readonly provider?: string;
+  readonly provider?: string | undefined;
   /**
    * The model that answered, for a message that has to be made up.
    *
    * @default {"unknown"}
    */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /**
    * The time, in Unix milliseconds, for a message that has to be made up.
    *
    * @default {Date.now}
    */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 const CONTENT_TYPES: Readonly<Record<StreamEventFormat, string>> = {

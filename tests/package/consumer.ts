@@ -7,6 +7,7 @@ import {
   StreamEventValidatorStream,
   StreamSequenceError,
   type StreamSequenceErrorCode,
+  type SuccessfulAssistantMessage,
   toStreamEvents,
 } from "@agent-stream/validator";
 import { type AdapterOptions, WireAdapter } from "@agent-stream/validator/adapter";
@@ -78,7 +79,10 @@ export async function decode(body: ReadableStream<Uint8Array>): Promise<StreamEv
   return events;
 }
 
-export async function ask(answer: Promise<Response>, signal: AbortSignal): Promise<string> {
+export async function ask(
+  answer: Promise<Response>,
+  { signal }: { readonly signal?: AbortSignal },
+): Promise<string> {
   let text = "";
   const streams = [
     streamAnthropicMessages,
@@ -94,7 +98,14 @@ export async function ask(answer: Promise<Response>, signal: AbortSignal): Promi
     }
   }
   const message = await readStreamEvents(answer).result();
-  return message.stopReason === "error" ? text + message.errorMessage : text;
+  return message.errorCode === "refusal" ? "" : text + wholeOf(message).stopReason;
+}
+
+function wholeOf(message: AssistantMessage): SuccessfulAssistantMessage {
+  if (message.stopReason === "error" || message.stopReason === "aborted") {
+    throw new Error(message.errorMessage);
+  }
+  return message;
 }
 
 export function push(): StreamSequenceErrorCode | undefined {
