@@ -16,12 +16,15 @@ export class DeltaLine {
   expect(event: StreamEvent): void {
     const { type } = event;
     if (!(type === "text_start" || type === "thinking_start" || type === "tool_call_start")) return;
-    const index = String(event.contentIndex);
+    const { contentIndex } = event;
+    // Nothing is known of it yet: to make a text of what is no number could throw.
+    if (typeof contentIndex !== "number") return;
+    const index = String(contentIndex);
     // Any other number may be written in another way.
     if (!/^\d{1,15}$/.test(index)) return;
     const field = type === "tool_call_start" ? "argumentsDelta" : "delta";
     this.#type = type.replace("start", "delta");
-    this.#contentIndex = Number(index);
+    this.#contentIndex = Number(index); // 0 for -0
     this.#prefix = `{"type":"${this.#type}","contentIndex":${index},"${field}":"`;
   }
 

@@ -96,6 +96,17 @@ Deno.test("DeltaLine leaves a block alone whose index may be written in two ways
   assert(event === undefined || Object.is((event as { contentIndex?: unknown }).contentIndex, 0));
 });
 
+Deno.test("DeltaLine expects nothing of a block whose index is no number", () => {
+  const nested = "[".repeat(100_000) + "]".repeat(100_000);
+  for (
+    const index of ['{"toString":0}', '{"toString":null,"valueOf":null}', nested, "[0]", '"0"']
+  ) {
+    const line = new DeltaLine();
+    line.expect(JSON.parse(`{"type":"text_start","contentIndex":${index}}`));
+    assertEquals(line.read('{"type":"text_delta","contentIndex":0,"delta":"a"}'), undefined);
+  }
+});
+
 Deno.test("DeltaLine leaves a line alone that ends before its string does", () => {
   const line = '{"type":"text_delta","contentIndex":0,"delta":""}';
   for (let end = 0; end < line.length; end++) {
