@@ -57,9 +57,13 @@ export function connectDecoder(
   let writableController!: WritableStreamDefaultController;
   let isEnded = false;
   let isWanted = false;
+  let hasEmitted = false;
   let release: (() => void) | undefined;
 
-  const emit = (event: StreamEvent): void => readableController.enqueue(event);
+  const emit = (event: StreamEvent): void => {
+    hasEmitted = true;
+    readableController.enqueue(event);
+  };
   const close = (): void => {
     isEnded = true;
     release?.();
@@ -118,7 +122,7 @@ export function connectDecoder(
       if (!isWanted && !isEnded) await new Promise<void>((resolve) => release = resolve);
       release = undefined;
       if (isEnded) return;
-      isWanted = false;
+      isWanted = hasEmitted = false;
       try {
         decoder.push(bytes, emit);
       } catch (error) {
@@ -128,7 +132,7 @@ export function connectDecoder(
       if (decoder.isFinished) {
         close();
         writableController.error(new TypeError("The response has ended"));
-      } else if (readableController.desiredSize === 0) {
+      } else if (!hasEmitted) {
         // Nothing came of it: whoever waits still does.
         isWanted = true;
       }

@@ -61,11 +61,13 @@ export class StreamEventDecoderStream extends TransformStream<Uint8Array, Stream
     let writableController!: WritableStreamDefaultController;
     let ending: { readonly error: unknown } | undefined;
     let isWanted = false;
+    let hasEmitted = false;
     let release: (() => void) | undefined;
 
     const { validator } = options;
     const emit = (event: StreamEvent): void => {
       validator?.accept(event);
+      hasEmitted = true;
       readableController.enqueue(event);
     };
     const fail = (error: unknown): void => {
@@ -110,10 +112,10 @@ export class StreamEventDecoderStream extends TransformStream<Uint8Array, Stream
       async write(bytes) {
         if (!isWanted && !ending) await new Promise<void>((resolve) => release = resolve);
         if (ending) throw ending.error;
-        isWanted = false;
+        isWanted = hasEmitted = false;
         decode(() => decoder.push(bytes, emit));
         // Nothing came of it: whoever waits still does.
-        if (readableController.desiredSize === 0) isWanted = true;
+        if (!hasEmitted) isWanted = true;
       },
       close() {
         decode(() => {

@@ -68,6 +68,34 @@ Deno.test("connectDecoder tells the reader alone what an adapter throws at an ab
   assertStrictEquals(await assertRejects(() => readAll(readable)), error);
 });
 
+Deno.test("connectDecoder takes no chunk before a reader waits", async () => {
+  let taken = 0;
+  const adapter: Adapter = {
+    isFinished: false,
+    push(payload, emit) {
+      taken++;
+      if (payload === 1) emit({ type: "start" });
+    },
+    end: () => {},
+    fail: () => {},
+  };
+  const { readable, writable } = connected(adapter);
+  const writer = writable.getWriter();
+  writer.closed.catch(() => {});
+  for (const chunk of ["1\n", "0\n", "1\n", "1\n", "1\n"]) {
+    writer.write(new TextEncoder().encode(chunk)).catch(() => {});
+  }
+  const reader = readable.getReader();
+  const seen = [];
+  for (const reads of [0, 1, 1, 2]) {
+    await Promise.all(Array.from({ length: reads }, () => reader.read()));
+    await new Promise((resolve) => setTimeout(resolve));
+    seen.push(taken);
+  }
+  assertEquals(seen, [0, 1, 3, 5]);
+  await reader.cancel();
+});
+
 Deno.test("connectDecoder takes the bytes of another realm", async () => {
   const text = '{"model":"m","message":{"role":"assistant","content":"Hi"},"done":true,' +
     '"done_reason":"stop"}\n';

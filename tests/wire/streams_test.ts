@@ -143,6 +143,43 @@ Deno.test("StreamEventDecoderStream lets an abort through while nobody reads", a
   assertStrictEquals(await assertRejects(() => stream.readable.getReader().read()), reason);
 });
 
+Deno.test("StreamEventDecoderStream decodes no chunk before a reader waits", async () => {
+  const line = '{"type":"a"}\n';
+  // How many events were decoded after no read, one, and three.
+  for (
+    const [chunks, counts] of [
+      [[line, line, line, line], [0, 1, 3]],
+      [[line + line, line + line, line + line], [0, 2, 4]],
+      [["\n", line, "\n", line, line, line], [0, 1, 3]],
+      [["", line, line + line, line], [0, 1, 3]],
+    ] as const
+  ) {
+    let decoded = 0;
+    const validator = createStreamEventValidator();
+    const stream = new StreamEventDecoderStream({
+      format: "ndjson",
+      validator: {
+        phase: "streaming",
+        accept: () => void decoded++,
+        end: () => {},
+        partialContent: () => validator.partialContent(),
+      },
+    });
+    const writer = stream.writable.getWriter();
+    writer.closed.catch(() => {});
+    for (const chunk of chunks) writer.write(encoder.encode(chunk)).catch(() => {});
+    const reader = stream.readable.getReader();
+    const seen = [];
+    for (const reads of [0, 1, 2]) {
+      await Promise.all(Array.from({ length: reads }, () => reader.read()));
+      await turn();
+      seen.push(decoded);
+    }
+    assertEquals(seen, [...counts]);
+    await reader.cancel();
+  }
+});
+
 Deno.test("StreamEventDecoderStream makes a fast source wait for a slow reader", async () => {
   let pulls = 0;
   const source = new ReadableStream<Uint8Array>({
