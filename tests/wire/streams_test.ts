@@ -180,6 +180,37 @@ Deno.test("StreamEventDecoderStream decodes no chunk before a reader waits", asy
   }
 });
 
+Deno.test("StreamEventEncoderStream refuses what cannot be written, and writes no second event of a type", async () => {
+  for (
+    const [event, received] of [
+      [undefined, "undefined"],
+      [() => {}, "a function"],
+      [Symbol("a"), "a symbol"],
+      [{ toJSON: () => undefined }, "an object"],
+    ] as const
+  ) {
+    for (const format of ["ndjson", "sse"] as const) {
+      const encoded = streamOf([event as unknown as StreamEvent])
+        .pipeThrough(new StreamEventEncoderStream({ format }));
+      const { values, error } = await collect(encoded);
+      assertEquals(values, []);
+      assert(error instanceof TypeError);
+      assertEquals(error.message, `Expected an event that JSON can express, received ${received}`);
+    }
+  }
+  for (
+    const type of ["a\n\ndata: 1\n\n", "a\rdata: 1\r\r", "a\r\nid: 9", "", {}, undefined, 1, null]
+  ) {
+    const events = [{ type, n: 1 }, { type: "b", n: 2 }, null, "text", [1]];
+    const encoded = streamOf(events as unknown as StreamEvent[])
+      .pipeThrough(new StreamEventEncoderStream({ format: "sse" }))
+      .pipeThrough(new StreamEventDecoderStream({ format: "sse" }));
+    const { values, error } = await collect(encoded);
+    assertEquals(error, undefined);
+    assertEquals<unknown>(values, JSON.parse(JSON.stringify(events)));
+  }
+});
+
 Deno.test("StreamEventDecoderStream makes a fast source wait for a slow reader", async () => {
   let pulls = 0;
   const source = new ReadableStream<Uint8Array>({
