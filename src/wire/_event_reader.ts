@@ -172,11 +172,12 @@ export class EventReader implements StreamEventReader {
     this.#queue = [];
     this.#head = 0;
     try {
-      this.#reader ??= await this.#opened();
+      const reader = this.#reader ?? await this.#opened();
       while (this.#queue.length === 0 && !this.#ending) {
         this.#startTimer();
-        const { done, value } = await this.#reader.read();
-        clearTimeout(this.#timer);
+        const { done, value } = await reader.read();
+        // An empty chunk brings no byte: the wait goes on.
+        if (value?.length !== 0) this.#stopTimer();
         if (this.#ending) return;
         if (done) this.#machine.end(this.#emit);
         else this.#machine.push(value, this.#emit);
@@ -205,14 +206,17 @@ export class EventReader implements StreamEventReader {
     try {
       const interrupted = new Promise<never>((_, reject) => this.#interruptOpening = reject);
       const body = await Promise.race([opening, interrupted]);
-      return body.getReader();
+      // It may have come in the moment in which the stream was ended.
+      if (this.#ending) await interrupted;
+      // Here, not where this is awaited: an end in between has to find it.
+      return this.#reader = body.getReader();
     } catch (error) {
       // What arrives after all is not wanted any more.
       opening.then((body) => body.cancel(error)).catch(() => {});
       throw error;
     } finally {
       this.#interruptOpening = undefined;
-      clearTimeout(this.#timer);
+      this.#stopTimer();
     }
   }
 
@@ -224,9 +228,10 @@ export class EventReader implements StreamEventReader {
     }
   }
 
+  /** Starts to wait for a byte, unless it waits already. */
   #startTimer(): void {
     const { idleTimeout } = this.#options;
-    if (idleTimeout === undefined || idleTimeout === Infinity) return;
+    if (this.#timer !== undefined || idleTimeout === undefined || idleTimeout === Infinity) return;
     this.#timer = setTimeout(
       () =>
         this.#interrupt(
@@ -234,6 +239,11 @@ export class EventReader implements StreamEventReader {
         ),
       Math.min(idleTimeout, MAX_DELAY),
     );
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   /** Ends the stream at once; what waits to be read is dropped, unless a terminal event follows it. */
@@ -255,7 +265,7 @@ export class EventReader implements StreamEventReader {
 
   #end(ending: { readonly error: unknown } | "closed", cause?: unknown): void {
     this.#ending = ending;
-    clearTimeout(this.#timer);
+    this.#stopTimer();
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
     const error = ending === "closed" ? cause : ending.error;
     if (ending !== "closed") this.#outcome.reject(error);

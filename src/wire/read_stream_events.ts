@@ -130,7 +130,8 @@ function openResponse(
     const body = response.body ?? new ReadableStream({ start: (controller) => controller.close() });
     return [body, ownFormat];
   } catch (error) {
-    response.body?.cancel(error).catch(() => {});
+    // The body of a client from npm may be of another kind; what is wrong with the response comes first.
+    (async () => await response.body?.cancel?.(error))().catch(() => {});
     throw error;
   }
 }

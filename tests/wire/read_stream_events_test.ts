@@ -280,6 +280,46 @@ Deno.test("readStreamEvents lets the body go when its signal fired before it cam
   }
 });
 
+Deno.test("readStreamEvents lets the body go whenever it is left while the body comes", async () => {
+  const reason = new Error("while it came");
+  for (let microtasks = 0; microtasks < 12; microtasks++) {
+    for (const leaving of ["return", "abort"]) {
+      const source = sourceOf([], "stay open");
+      const controller = new AbortController();
+      let arrive!: (body: ReadableStream<Uint8Array>) => void;
+      const coming = new Promise<ReadableStream<Uint8Array>>((resolve) => arrive = resolve);
+      const stream = readStreamEvents(coming, { format: "ndjson", signal: controller.signal });
+      const iterator = stream[Symbol.asyncIterator]();
+      const next = iterator.next().catch(() => {});
+      await turn();
+      arrive(source.body);
+      for (let i = 0; i < microtasks; i++) await undefined;
+      if (leaving === "return") await iterator.return?.();
+      else controller.abort(reason);
+      await next;
+      await turn();
+      assertEquals(source.cancelled().length, 1, `${leaving} after ${microtasks} microtasks`);
+      if (leaving === "abort") assertStrictEquals(source.cancelled()[0], reason);
+    }
+  }
+});
+
+Deno.test("readStreamEvents takes an empty chunk for no byte", async () => {
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      timer = setInterval(() => controller.enqueue(new Uint8Array(0)), 5);
+    },
+    cancel: () => clearInterval(timer),
+  });
+  const result = readStreamEvents(body, { format: "ndjson", idleTimeout: 40 }).result();
+  const outcome = await Promise.race([
+    result.catch((error) => error.name),
+    turn(1000).then(() => clearInterval(timer)),
+  ]);
+  assertEquals(outcome, "TimeoutError");
+});
+
 Deno.test("readStreamEvents fails with a TimeoutError when no byte comes", async () => {
   for (const chunks of [[], [write(EVENTS.slice(0, 2), "ndjson")]]) {
     const source = sourceOf(chunks, "stay open");
@@ -394,6 +434,31 @@ Deno.test("readStreamEvents takes a response of another class", async () => {
   const headers = new Headers({ "content-type": "application/x-ndjson" });
   const response = { ok: true, status: 200, headers, body } as unknown as Response;
   assertEquals(await readStreamEvents(response).result(), MESSAGE);
+});
+
+Deno.test("readStreamEvents says what is wrong with a response whose body is none of the platform's", async () => {
+  const headers = new Headers({ "content-type": "text/html" });
+  for (
+    const body of [{}, { cancel: () => undefined }, {
+      cancel: () => {
+        throw new Error("no");
+      },
+    }]
+  ) {
+    for (
+      const [fields, code] of [
+        [{ ok: false, status: 500 }, "unexpected_status"],
+        [{ ok: true, status: 200 }, "unsupported_content_type"],
+      ] as const
+    ) {
+      const response = { ...fields, headers, body } as unknown as Response;
+      const error = await assertRejects(
+        () => readStreamEvents(response).result(),
+        StreamDecodeError,
+      );
+      assertEquals(error.code, code);
+    }
+  }
 });
 
 Deno.test("readStreamEvents is read by one: a second iterator, or one after result(), is refused", async () => {
