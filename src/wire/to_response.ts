@@ -1,3 +1,4 @@
+import { isRecord } from "../_is_record.ts";
 import { kindOf } from "../_json.ts";
 import { MAX_DELAY } from "../_max_delay.ts";
 import { StreamSequenceError } from "../stream_sequence_error.ts";
@@ -110,7 +111,6 @@ export function toResponse(
   if (!(heartbeat > 0)) {
     throw new RangeError(`Expected heartbeat to be above 0, received ${heartbeat}`);
   }
-  const source = pullFrom(events);
   const validator = createStreamEventValidator(options);
   const encoder = new TextEncoder();
   const beat = encoder.encode(format === "sse" ? ": heartbeat\n\n" : "\n");
@@ -136,14 +136,20 @@ export function toResponse(
           validator.end();
         } else {
           // Before it is accepted: what cannot be written was not said.
-          const json = JSON.stringify(event);
-          const said = writesItself(event) ? JSON.parse(json) as StreamEvent : event;
+          const said = writtenOf(event);
+          const json = JSON.stringify(said);
           validator.accept(said);
           controller.enqueue(encode(said, json));
         }
       } catch (error) {
         if (hasLeft) return;
-        for (const event of closing(error)) controller.enqueue(encode(event));
+        try {
+          for (const event of closing(error)) controller.enqueue(encode(event));
+        } catch (failure) {
+          // The clock of the options throws: the reader is told, and the source is let go all the same.
+          source.cancel(failure);
+          throw failure;
+        }
       } finally {
         clearInterval(timer);
       }
@@ -167,6 +173,7 @@ export function toResponse(
       validator.accept(start);
       yield start;
     }
+    const violation = violationOf(error);
     const message: FailedAssistantMessage = {
       role: "assistant",
       content: validator.partialContent(),
@@ -175,10 +182,8 @@ export function toResponse(
       usage: NO_USAGE,
       timestamp: now(),
       stopReason: "error",
-      errorMessage: StreamSequenceError.is(error)
-        ? error.message
-        : "The source of the stream failed",
-      ...(StreamSequenceError.is(error) && { errorCode: error.code }),
+      errorMessage: violation?.message ?? "The source of the stream failed",
+      ...(violation && { errorCode: violation.code }),
     };
     const event: StreamEvent = { type: "error", reason: "error", message };
     validator.accept(event);
@@ -193,13 +198,34 @@ export function toResponse(
     "x-accel-buffering": "no",
   });
   new Headers(headers).forEach((value, name) => allHeaders.set(name, value));
-  return new Response(body, { status, headers: allHeaders });
+  const response = new Response(body, { status, headers: allHeaders });
+  // Last: where an option is wrong, the source is still the caller's.
+  const source = pullFrom(events);
+  return response;
 }
 
-/** Whether what is written of an event is not what stands in it. */
-function writesItself(event: StreamEvent): boolean {
-  const { toolCall, message }: Readonly<Record<string, unknown>> = { ...event };
-  return hasToJson(event) || hasToJson(toolCall) || hasToJson(message);
+/** The violation that a failure is, if it is one. */
+function violationOf(error: unknown): StreamSequenceError | undefined {
+  try {
+    return StreamSequenceError.is(error) ? error : undefined;
+  } catch {
+    // A proxy that cannot be looked at is none.
+    return undefined;
+  }
+}
+
+/** What JSON writes of an event, read once: not what it inherits or hides, nor what a getter says next. */
+function writtenOf(event: StreamEvent): StreamEvent {
+  // The validator says what else came.
+  if (!isRecord(event) || ArrayBuffer.isView(event)) return event;
+  const written: Record<string, unknown> = { ...event };
+  const { toolCall, message } = written;
+  if (hasToJson(event) || hasToJson(toolCall) || hasToJson(message)) {
+    return JSON.parse(JSON.stringify(event));
+  }
+  if (isRecord(toolCall)) written.toolCall = { ...toolCall };
+  if (isRecord(message)) written.message = { ...message };
+  return written as unknown as StreamEvent;
 }
 
 function hasToJson(value: unknown): boolean {

@@ -1,4 +1,11 @@
-import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStrictEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import {
   type AssistantMessage,
   createAssistantMessageEventStream,
@@ -231,6 +238,117 @@ Deno.test("toResponse holds to the rules what it writes, not what stands in an e
     const message = await readStreamEvents(toResponse(events)).result();
     assertEquals((message as FailedAssistantMessage).errorCode, errorCode);
   }
+});
+
+/** An event or message whose fields are read, but not written: they are not its own. */
+function inheriting<T extends object>(value: T): T {
+  return Object.create({ ...value }) as T;
+}
+
+/** One whose fields are its own, but hidden. */
+function hiding<T extends object>(value: T): T {
+  const fields = Object.entries(value).map(([key, value]) => [key, { value }]);
+  return Object.defineProperties({}, Object.fromEntries(fields)) as T;
+}
+
+/** One whose fields are something else the second time they are read. */
+function changing<T extends object>(value: T): T {
+  const result = {};
+  for (const [key, own] of Object.entries(value)) {
+    let reads = 0;
+    Object.defineProperty(result, key, {
+      enumerable: true,
+      get: () => reads++ === 0 ? own : "changed",
+    });
+  }
+  return result as T;
+}
+
+Deno.test("toResponse holds an event to the rules by the fields that are written", async () => {
+  const done = EVENTS.at(-1) as Extract<StreamEvent, { type: "done" }>;
+  for (const format of ["sse", "ndjson"] as const) {
+    for (const disguise of [inheriting, hiding]) {
+      for (let i = 0; i < EVENTS.length; i++) {
+        const events = EVENTS.with(i, disguise(EVENTS[i] as StreamEvent));
+        const message = await readStreamEvents(toResponse(events, { format })).result();
+        assertEquals((message as FailedAssistantMessage).errorCode, "malformed_event");
+      }
+      const events = EVENTS.with(-1, { ...done, message: disguise(done.message) });
+      const message = await readStreamEvents(toResponse(events, { format })).result();
+      assertEquals((message as FailedAssistantMessage).errorCode, "malformed_event");
+    }
+    const once = [
+      ...EVENTS.slice(0, -1).map(changing),
+      changing({ ...done, message: changing(done.message) }),
+    ];
+    assertEquals(await readStreamEvents(toResponse(once, { format })).result(), MESSAGE);
+  }
+  const call = { type: "tool_call", id: "call_1", name: "lookup", arguments: {} } as const;
+  const calling = toStreamEvents({ ...MESSAGE, content: [call] });
+  const i = calling.findIndex(({ type }) => type === "tool_call_end");
+  const end = { ...calling[i], toolCall: inheriting(call) } as StreamEvent;
+  const message = await readStreamEvents(toResponse(calling.with(i, end))).result();
+  assertEquals((message as FailedAssistantMessage).errorCode, "malformed_event");
+});
+
+Deno.test("toResponse leaves the source alone when an option is wrong", () => {
+  for (
+    const options of [
+      { status: 204 },
+      { status: 999 },
+      { headers: { "no name": "x" } },
+      { limits: { contentBlocks: -1 } },
+      { heartbeat: 0 },
+    ]
+  ) {
+    const source = new ReadableStream<StreamEvent>();
+    assertThrows(() => toResponse(source, options));
+    assert(!source.locked, JSON.stringify(options));
+  }
+});
+
+Deno.test("toResponse lets the source go whatever it failed with, and where the clock throws", async () => {
+  const unreadable = ["getPrototypeOf", "has", "get"].map((trap) =>
+    new Proxy(new Error("hidden"), {
+      [trap]: () => {
+        throw new Error("trap");
+      },
+    })
+  );
+  for (const failure of [...unreadable, undefined, null]) {
+    let returned = 0;
+    const source = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.reject(failure),
+        return: () => Promise.resolve({ done: true as const, value: ++returned }),
+      }),
+    };
+    const message = await readStreamEvents(toResponse(source)).result();
+    assertEquals(
+      (message as FailedAssistantMessage).errorMessage,
+      "The source of the stream failed",
+    );
+    assertEquals(returned, 1);
+  }
+  let returned = 0;
+  function* source(): Generator<StreamEvent> {
+    try {
+      yield { type: "start" };
+      yield { type: "start" };
+    } finally {
+      returned++;
+    }
+  }
+  const failure = new Error("no clock");
+  const now = () => {
+    throw failure;
+  };
+  assertStrictEquals(
+    await assertRejects(() => toResponse(source(), { now }).text()),
+    failure,
+  );
+  await turn();
+  assertEquals(returned, 1);
 });
 
 Deno.test("toResponse refuses what cannot be iterated", () => {
