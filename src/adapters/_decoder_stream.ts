@@ -141,5 +141,9 @@ export function connectDecoder(
     abort: fail,
   });
 
+  // Those that it had decode nothing. An engine that takes them to transfer the stream says so now,
+  // instead of letting bytes pass as they are.
+  stream.readable.getReader();
+  stream.writable.getWriter();
   Object.defineProperties(stream, { readable: { value: readable }, writable: { value: writable } });
 }

@@ -127,6 +127,10 @@ export class StreamEventDecoderStream extends TransformStream<Uint8Array, Stream
       abort: fail,
     });
 
+    // Those of the class itself decode nothing. An engine that takes them to transfer the stream says
+    // so now, instead of letting bytes pass as they are.
+    super.readable.getReader();
+    super.writable.getWriter();
     Object.defineProperties(this, { readable: { value: readable }, writable: { value: writable } });
   }
 

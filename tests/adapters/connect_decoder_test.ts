@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { runInNewContext } from "node:vm";
 import type { StreamEvent } from "../../mod.ts";
 import { type Adapter, connectDecoder, type Emit } from "../../src/adapters/adapter/mod.ts";
@@ -66,6 +66,14 @@ Deno.test("connectDecoder tells the reader alone what an adapter throws at an ab
   const { readable, writable } = connected(new ThrowingAdapter(error));
   await writable.abort(new Error("gone"));
   assertStrictEquals(await assertRejects(() => readAll(readable)), error);
+});
+
+Deno.test("connectDecoder locks the sides that the stream had before, which decode nothing", () => {
+  const stream = connected(new ThrowingAdapter(new Error("a bug")));
+  for (const side of ["readable", "writable"] as const) {
+    assert(Reflect.get(TransformStream.prototype, side, stream).locked);
+    assert(!stream[side].locked);
+  }
 });
 
 Deno.test("connectDecoder takes no chunk before a reader waits", async () => {

@@ -282,6 +282,14 @@ Deno.test("StreamEventDecoderStream leaves a legal stream untouched when given a
   );
 });
 
+Deno.test("StreamEventDecoderStream locks the sides that it has of its class, which decode nothing", () => {
+  const stream = new StreamEventDecoderStream({ format: "ndjson" });
+  for (const side of ["readable", "writable"] as const) {
+    assert(Reflect.get(TransformStream.prototype, side, stream).locked);
+    assert(!stream[side].locked);
+  }
+});
+
 Deno.test("StreamEventDecoderStream refuses what is no bytes", async () => {
   const stream = new StreamEventDecoderStream({ format: "sse" });
   const writer = stream.writable.getWriter();
