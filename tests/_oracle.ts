@@ -11,9 +11,9 @@ import type { StreamSequenceErrorCode } from "../mod.ts";
 
 /** The limits, by the names that the validator's option has for them. */
 export interface OracleLimits {
-  readonly contentBlocks?: number | undefined;
-  readonly messageLength?: number | undefined;
-  readonly argumentsDepth?: number | undefined;
+  readonly contentBlocks?: number;
+  readonly messageLength?: number;
+  readonly argumentsDepth?: number;
 }
 
 /** What the oracle says of a whole sequence: what its first violation is, if it has one. */

@@ -25,7 +25,7 @@ export interface Vector {
   readonly name: string;
   readonly kind: "first" | "late" | "order" | "recovery" | "near_miss";
   readonly host?: "javascript";
-  readonly limits?: StreamEventLimits;
+  readonly limits?: { readonly [Name in keyof StreamEventLimits]?: number };
   readonly limitsRefused?: "wrong_kind" | "out_of_range";
   readonly events: readonly unknown[];
   readonly rejected: readonly ExpectedRejection[];
