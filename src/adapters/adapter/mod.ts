@@ -61,6 +61,7 @@ export {
   type AdapterOptions,
   type AssistantErrorCode,
   type Emit,
+  type PayloadText,
 } from "../_adapter.ts";
 export { BlockSerializer, type SerializedBlock } from "../_block_serializer.ts";
 export { connectDecoder } from "../_decoder_stream.ts";

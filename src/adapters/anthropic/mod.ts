@@ -4,7 +4,7 @@
  * @module
  */
 
-export type { Adapter, AdapterLimits, AdapterOptions, Emit } from "../_adapter.ts";
+export type { Adapter, AdapterLimits, AdapterOptions, Emit, PayloadText } from "../_adapter.ts";
 export type { StreamResponseOptions } from "../_stream_response.ts";
 export { createAnthropicMessagesAdapter } from "../anthropic_messages.ts";
 export { AnthropicMessagesDecoderStream } from "../anthropic_messages_decoder_stream.ts";

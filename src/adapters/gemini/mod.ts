@@ -4,7 +4,7 @@
  * @module
  */
 
-export type { Adapter, AdapterLimits, AdapterOptions, Emit } from "../_adapter.ts";
+export type { Adapter, AdapterLimits, AdapterOptions, Emit, PayloadText } from "../_adapter.ts";
 export type { StreamResponseOptions } from "../_stream_response.ts";
 export { createGeminiAdapter } from "../gemini.ts";
 export { GeminiDecoderStream } from "../gemini_decoder_stream.ts";

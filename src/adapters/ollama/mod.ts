@@ -4,7 +4,7 @@
  * @module
  */
 
-export type { Adapter, AdapterLimits, AdapterOptions, Emit } from "../_adapter.ts";
+export type { Adapter, AdapterLimits, AdapterOptions, Emit, PayloadText } from "../_adapter.ts";
 export type { StreamResponseOptions } from "../_stream_response.ts";
 export { createOllamaChatAdapter } from "../ollama_chat.ts";
 export { OllamaChatDecoderStream } from "../ollama_chat_decoder_stream.ts";

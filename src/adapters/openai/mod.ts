@@ -4,7 +4,7 @@
  * @module
  */
 
-export type { Adapter, AdapterLimits, AdapterOptions, Emit } from "../_adapter.ts";
+export type { Adapter, AdapterLimits, AdapterOptions, Emit, PayloadText } from "../_adapter.ts";
 export type { StreamResponseOptions } from "../_stream_response.ts";
 export { createOpenAiChatAdapter } from "../openai_chat.ts";
 export { OpenAiChatDecoderStream } from "../openai_chat_decoder_stream.ts";
