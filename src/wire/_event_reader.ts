@@ -54,6 +54,12 @@ export interface StreamEventReader extends AsyncIterable<StreamEvent> {
   partialContent(): AssistantContent[];
 }
 
+/** How long the end of a body may come behind the terminal event, in milliseconds. */
+const END_DELAY = 250;
+
+/** How many chunks may come in between. */
+const END_CHUNKS = 64;
+
 type Body = ReadableStream<Uint8Array>;
 type Result = IteratorResult<StreamEvent, undefined>;
 
@@ -270,8 +276,26 @@ export class EventReader implements StreamEventReader {
     const error = ending === "closed" ? cause : ending.error;
     if (ending !== "closed") this.#outcome.reject(error);
     // Nobody waits for the body to be let go: a server may hold it open for ever.
-    if (this.#reader) this.#reader.cancel(error).catch(() => {});
+    if (this.#reader && this.#isSettled && cause === undefined) readToEnd(this.#reader);
+    else if (this.#reader) this.#reader.cancel(error).catch(() => {});
     else if (this.#interruptOpening) this.#interruptOpening(error);
     else this.#open().then((body) => body.cancel(error)).catch(() => {});
+  }
+}
+
+/**
+ * Reads what is behind the terminal event, unless it goes on for too long: a connection can be used
+ * again only if its body was read to the end, and that often comes in a packet of its own.
+ */
+async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const cancel = (): void => void reader.cancel().catch(() => {});
+  const timer = setTimeout(cancel, END_DELAY);
+  try {
+    for (let i = 0; i < END_CHUNKS; i++) if ((await reader.read()).done) return;
+    cancel();
+  } catch {
+    // The stream was whole before; what becomes of its connection is nobody's business.
+  } finally {
+    clearTimeout(timer);
   }
 }

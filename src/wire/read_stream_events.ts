@@ -39,9 +39,10 @@ export type StreamEventSource = Response | ReadableStream<Uint8Array>;
 /**
  * Reads validated events from a response, in one pass: the quick way, and the short one.
  *
- * The iteration ends at the terminal event and lets the rest of the body go, so that a server that
- * holds it open hangs nobody; leaving the loop lets it go too. No error overtakes an event: whatever
- * was accepted comes first, unless `signal` fires. What follows the terminal event is not looked at.
+ * The iteration ends at the terminal event, so that a server that holds the body open hangs nobody.
+ * What follows is not looked at; it is read for at most a quarter of a second, since only a connection
+ * whose body has ended can be used again. Leaving the loop lets the body go at once. No error
+ * overtakes an event: whatever was accepted comes first, unless `signal` fires.
  *
  * The iteration, and `result()`, fail with
  * - a `StreamSequenceError` where the events break a rule or end too early,
