@@ -132,7 +132,7 @@ export interface AssistantErrorDetails {
  * - `http_error`: the response has a status that is not OK. A retry can help from 500 on, and for
  *   408, 409 and 429 after `errorDetails.retryAfter`.
  * - `unexpected_content_type`: the response has another content type than the wire format, such as
- *   a proxy's page. A retry can help.
+ *   a proxy's page, where a retry can help, or the answer to a request that asked for no stream.
  * - `network_error`: the connection could not be made, or broke. A retry can help.
  * - `idle_timeout`: no byte came for too long. A retry can help.
  * - `limit_exceeded`: the response holds more than the limits allow. A retry does not help.

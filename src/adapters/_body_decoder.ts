@@ -7,6 +7,7 @@ import {
 } from "../wire/_frame_parser.ts";
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
 import { type Adapter, AdapterError, type AssistantErrorCode, type Emit } from "./_adapter.ts";
+import { excerptOf } from "./_excerpt.ts";
 import { readProviderError } from "./_provider_error.ts";
 import { RepeatedFrame } from "./_repeated_frame.ts";
 
@@ -15,6 +16,9 @@ const MAX_LINE_LENGTH = 67_108_864;
 
 /** How some servers say that nothing follows. It is not JSON. */
 const DONE = "[DONE]";
+
+/** How the lines of server-sent events begin. */
+const FIELDS = ["data:", "event:", "id:", "retry:", ":"];
 
 /** Up to where a body without frames may be an error, in UTF-16 code units. */
 const UNFRAMED_LENGTH = 65_536;
@@ -116,9 +120,17 @@ export function readPayload(data: string, frame: FramePosition): unknown {
   }
 }
 
-/** Reads what is wrong with a body that has no frame and is JSON: the error that it holds, or that. */
+/** Reads what is wrong with a body of server-sent events that has none: the error that it is, or that. */
 export function readUnframed(body: string | undefined): AdapterError | undefined {
-  if (!body || !/^\s*[{[]/.test(body)) return undefined;
+  if (!body) return undefined;
+  if (!/^\s*[{[]/.test(body)) {
+    return isOtherText(body)
+      ? new AdapterError(
+        "malformed_frame",
+        `Expected server-sent events, received text: ${excerptOf(body)}`,
+      )
+      : undefined;
+  }
   let value: unknown;
   try {
     value = JSON.parse(body);
@@ -130,4 +142,11 @@ export function readUnframed(body: string | undefined): AdapterError | undefined
   return failed === undefined
     ? new AdapterError("malformed_frame", "Expected server-sent events, received JSON")
     : readProviderError(failed);
+}
+
+/** Whether a text has lines, and none that server-sent events have or could go on to be. */
+function isOtherText(text: string): boolean {
+  const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== "");
+  return lines.length > 0 &&
+    !lines.some((line) => FIELDS.some((field) => line.startsWith(field) || field.startsWith(line)));
 }

@@ -13,15 +13,23 @@ import {
   type Emit,
 } from "./_adapter.ts";
 import { BodyDecoder } from "./_body_decoder.ts";
+import { excerptOf } from "./_excerpt.ts";
 import { readProviderError } from "./_provider_error.ts";
 
 /** Options of every `stream…` function. */
 export interface StreamResponseOptions extends AdapterOptions {
-  /** Ends the stream when it fires: with an `error` event whose reason is `aborted`. */
+  /**
+   * Ends the stream when it fires: with an `error` event whose reason is `aborted`. Give the same one
+   * to `fetch`, which nothing else can stop before it has answered.
+   */
   readonly signal?: AbortSignal | undefined;
   /**
    * How long to wait for the next byte, in milliseconds; then the stream ends with the `errorCode`
    * `idle_timeout`. The time that the consumer takes does not count.
+   *
+   * Each byte counts, those of a heartbeat too: this finds a connection that died, not a model that
+   * takes its time. The wait for the response counts as well; a `fetch` that has not answered goes on
+   * all the same.
    *
    * @default {Infinity}
    */
@@ -49,17 +57,8 @@ interface Refusal {
 /** How much of a body that is not the wire's is read, in bytes. */
 const REFUSED_LENGTH = 65_536;
 
-/** How much of such a body a message quotes, in UTF-16 code units. */
-const QUOTED_LENGTH = 500;
-
-/** Up to where such a body is searched for what to quote, in UTF-16 code units. */
-const SEARCHED_LENGTH = 4_096;
-
 /** Content types that say nothing; what comes will show. */
 const MUTE_CONTENT_TYPES: readonly string[] = ["", "application/octet-stream", "text/plain"];
-
-/** Looks for the title of a page. */
-const TITLE = /<title[^>]*>([^<]*)/i;
 
 /**
  * Reads the events of a response, in one pass. Whatever the provider or the connection does becomes the
@@ -70,6 +69,7 @@ const TITLE = /<title[^>]*>([^<]*)/i;
  * @param wire What else is to know of the wire.
  * @param options How to read it.
  * @returns The events, for one loop; and `result()`, which is enough by itself.
+ * @throws {TypeError} An option is of the wrong kind.
  * @throws {RangeError} `idleTimeout` or a limit is out of range.
  */
 export function streamResponse(
@@ -79,9 +79,6 @@ export function streamResponse(
   options: StreamResponseOptions = {},
 ): StreamEventReader {
   const { signal, idleTimeout } = options;
-  if (idleTimeout !== undefined && !(idleTimeout >= 0)) {
-    throw new RangeError(`Expected idleTimeout to be from 0 on, received ${idleTimeout}`);
-  }
   const decoder = new ResponseDecoder(adapter, wire, options);
   const pending = Promise.resolve(response);
   // Whoever reads is told; where nobody does, it is no unhandled rejection.
@@ -138,7 +135,9 @@ class ResponseDecoder implements BytesToEvents {
       const expected = this.#wire.contentTypes.map(quote).join(" or ");
       this.#refusal = {
         code: "unexpected_content_type",
-        message: `Expected content type ${expected}, received ${quote(contentType)}`,
+        message: `Expected content type ${expected}, received ${quote(contentType)}${
+          essence === "application/json" ? ", as where a request asks for no stream" : ""
+        }`,
         details: { status },
         contentType: essence,
       };
@@ -282,13 +281,6 @@ function quoteBody(error: AdapterError, text: string, contentType: string): Adap
   return code === "http_error"
     ? new AdapterError(code, `${message}: ${said.message}`, { ...said.details, ...details })
     : new AdapterError("provider_error", said.message, { ...said.details, ...details });
-}
-
-/** The title of a page, or the beginning of a text. */
-function excerptOf(text: string, contentType: string): string {
-  const beginning = text.slice(0, SEARCHED_LENGTH);
-  const title = contentType === "text/html" ? TITLE.exec(beginning)?.[1]?.trim() : undefined;
-  return (title || beginning).replace(/\s+/g, " ").slice(0, QUOTED_LENGTH);
 }
 
 function hasError(value: unknown): boolean {

@@ -1,5 +1,6 @@
 import { checkBytes } from "../_check_bytes.ts";
 import { isRecord } from "../_is_record.ts";
+import { kindOf } from "../_json.ts";
 import type { StreamEvent } from "../types.ts";
 import { DeltaLine } from "./_delta_line.ts";
 import {
@@ -29,6 +30,11 @@ export function createEventDecoder(
   format: StreamEventFormat,
   maxLineLength: number = DEFAULT_MAX_LINE_LENGTH,
 ): EventDecoder {
+  if (typeof maxLineLength !== "number") {
+    throw new TypeError(
+      `Expected maxLineLength to be a number, received ${kindOf(maxLineLength)}`,
+    );
+  }
   if (Number.isNaN(maxLineLength) || maxLineLength < 1) {
     throw new RangeError(`Expected maxLineLength to be from 1 on, received ${maxLineLength}`);
   }

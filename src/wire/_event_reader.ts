@@ -1,3 +1,4 @@
+import { kindOf } from "../_json.ts";
 import { MAX_DELAY } from "../_max_delay.ts";
 import { Outcome } from "../_outcome.ts";
 import type { AssistantContent, AssistantMessage, StreamEvent } from "../types.ts";
@@ -102,7 +103,16 @@ export class EventReader implements StreamEventReader {
     this.#open = open;
     this.#machine = machine;
     this.#options = options;
-    const { signal } = options;
+    const { signal, idleTimeout } = options;
+    if (signal !== undefined && typeof signal?.addEventListener !== "function") {
+      throw new TypeError(`Expected signal to be an AbortSignal, received ${kindOf(signal)}`);
+    }
+    if (idleTimeout !== undefined && typeof idleTimeout !== "number") {
+      throw new TypeError(`Expected idleTimeout to be a number, received ${kindOf(idleTimeout)}`);
+    }
+    if (idleTimeout !== undefined && !(idleTimeout >= 0)) {
+      throw new RangeError(`Expected idleTimeout to be from 0 on, received ${idleTimeout}`);
+    }
     if (signal?.aborted) this.#onAbort();
     else signal?.addEventListener("abort", this.#onAbort);
   }

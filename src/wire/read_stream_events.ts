@@ -16,11 +16,18 @@ export interface ReadStreamEventsOptions extends StreamEventValidatorOptions {
    * to be said here.
    */
   readonly format?: StreamEventFormat | undefined;
-  /** Ends the stream at once when it fires; what waits to be read is dropped. */
+  /**
+   * Ends the stream at once when it fires; what waits to be read is dropped. Give the same one to
+   * `fetch`, which nothing else can stop before it has answered.
+   */
   readonly signal?: AbortSignal | undefined;
   /**
    * How long to wait for the next byte, in milliseconds; then the stream fails with a
    * `TimeoutError`. The time that the consumer takes does not count.
+   *
+   * Each byte counts, those of a heartbeat too: this finds a connection that died, not a model that
+   * takes its time. The wait for the response counts as well; a `fetch` that has not answered goes on
+   * all the same.
    *
    * @default {Infinity}
    */
@@ -52,7 +59,7 @@ export type StreamEventSource = Response | ReadableStream<Uint8Array>;
  * @param source A response, a body, or a promise of one.
  * @param options How to read it.
  * @returns The events, for one loop; and `result()`, which is enough by itself.
- * @throws {TypeError} `format` is none, or a limit is not a number.
+ * @throws {TypeError} An option is of the wrong kind.
  * @throws {RangeError} A limit, `idleTimeout` or `maxLineLength` is out of range.
  *
  * @example The final message
@@ -84,9 +91,6 @@ export function readStreamEvents(
 ): StreamEventReader {
   const { format, signal, idleTimeout, maxLineLength } = options;
   if (format !== undefined) checkFormat(format);
-  if (idleTimeout !== undefined && !(idleTimeout >= 0)) {
-    throw new RangeError(`Expected idleTimeout to be from 0 on, received ${idleTimeout}`);
-  }
   const machine = new ValidatedDecoder(options);
   // Checks the length now, not when the response has come.
   createEventDecoder("ndjson", maxLineLength);

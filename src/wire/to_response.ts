@@ -82,7 +82,7 @@ const NO_USAGE: Usage = {
  * @param events The events.
  * @param options How to write them.
  * @returns A response whose headers keep proxies from holding events back.
- * @throws {TypeError} The format is none, `events` cannot be iterated, or a limit is not a number.
+ * @throws {TypeError} `events` cannot be iterated, or an option is of the wrong kind.
  * @throws {RangeError} `heartbeat` is not above 0, or a limit is out of range.
  *
  * @example A source that breaks off
@@ -108,6 +108,9 @@ export function toResponse(
 ): Response {
   const { heartbeat = 15_000, headers, status = 200, now = Date.now } = options;
   const format = checkFormat(options.format ?? "sse");
+  if (typeof heartbeat !== "number") {
+    throw new TypeError(`Expected heartbeat to be a number, received ${kindOf(heartbeat)}`);
+  }
   if (!(heartbeat > 0)) {
     throw new RangeError(`Expected heartbeat to be above 0, received ${heartbeat}`);
   }

@@ -282,6 +282,27 @@ export function testStreamFunction(
 
     assertEquals(failure.errorCode, "unexpected_content_type");
     assert(!failure.errorMessage.includes("secret"));
+    assertStringIncludes(failure.errorMessage, "as where a request asks for no stream");
+  });
+
+  Deno.test(`${name} quotes a text that is no stream, whose status and type are good`, async () => {
+    const text = "upstream connect error or\ndisconnect/reset before headers\n";
+    for (const type of ["text/plain", "application/octet-stream", contentType, ""]) {
+      const failure = await readFailure(stream(refused(text, 200, { "content-type": type })));
+
+      assertEquals(failure.errorCode, "malformed_frame");
+      if (contentType === "text/event-stream") {
+        assertEquals(
+          failure.errorMessage,
+          "Expected server-sent events, received text: " + text.trim().replace("\n", " "),
+        );
+      }
+    }
+    // What server-sent events may begin with is cut, and no text.
+    for (const beginning of ["d", "data", "da\n", "event: x", ": hello", "\n\nid", "retry:", " "]) {
+      const failure = await readFailure(stream(refused(beginning, 200, { "content-type": "" })));
+      if (contentType === "text/event-stream") assertEquals(failure.errorCode, "truncated");
+    }
   });
 
   Deno.test(`${name} finds the error in an answer whose status is good`, async () => {
@@ -483,6 +504,23 @@ export function testStreamFunction(
     for (const response of [used, locked, begun]) {
       const error = await assertRejects(() => stream(response).result(), TypeError);
       assertEquals(error.message, "Expected a body that nobody reads, received one in use");
+    }
+  });
+
+  Deno.test(`${name} refuses options of the wrong kind`, () => {
+    for (
+      const options of [
+        { idleTimeout: "5" },
+        { idleTimeout: null },
+        { signal: {} },
+        { signal: null },
+        { signal: new AbortController() },
+        { limits: { contentBlocks: "1" } },
+      ]
+    ) {
+      const error = assertThrows(() => stream(healthy(), options as never), TypeError);
+      const said = /^Expected (signal|idleTimeout|limit "contentBlocks") to be /;
+      assert(said.test(error.message), error.message);
     }
   });
 

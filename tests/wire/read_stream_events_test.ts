@@ -454,6 +454,9 @@ Deno.test("readStreamEvents says what is wrong with a response", async () => {
   await assertRejects(() => readStreamEvents(locked, { format: "sse" }).result(), TypeError);
   assertThrows(() => readStreamEvents(empty, { idleTimeout: -1 }), RangeError);
   assertThrows(() => readStreamEvents(empty, { maxLineLength: 0 }), RangeError);
+  assertThrows(() => readStreamEvents(empty, { maxLineLength: "9" as never }), TypeError);
+  assertThrows(() => readStreamEvents(empty, { idleTimeout: null as never }), TypeError);
+  assertThrows(() => readStreamEvents(empty, { signal: {} as never }), TypeError);
 });
 
 Deno.test("readStreamEvents refuses a body of anything but bytes", async () => {

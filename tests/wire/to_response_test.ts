@@ -193,6 +193,11 @@ Deno.test("toResponse sends heartbeats while the source is silent", async () => 
     RangeError,
     "Expected heartbeat to be above 0, received 0",
   );
+  assertThrows(
+    () => toResponse(EVENTS, { heartbeat: "9" as never }),
+    TypeError,
+    "Expected heartbeat to be a number, received a string",
+  );
 });
 
 Deno.test("toResponse sends no heartbeat to a client that left a silent source", async () => {
