@@ -167,7 +167,8 @@ class JsonCheck implements CheckVisitor {
       JSON.stringify({
         file: this.#file,
         stream: index + 1,
-        ...this.#found,
+        wire: this.#found?.wire,
+        format: this.#found?.format,
         verdict,
         events,
         blocks,
@@ -300,8 +301,9 @@ class TextCheck implements CheckVisitor {
   #name(): void {
     if (this.#isNamed || !this.#found) return;
     this.#isNamed = true;
-    const { wire, format } = this.#found;
-    this.#text += `${this.#style.bold(nameOf(this.#input))}: ${wire} as ${FORMATS[format]}\n`;
+    const { wire, format, isBlank } = this.#found;
+    const what = isBlank ? "nothing is in it" : `${wire} as ${FORMATS[format]}`;
+    this.#text += `${this.#style.bold(nameOf(this.#input))}: ${what}\n`;
   }
 
   #keep(value: unknown, line: number, index: number | undefined): void {

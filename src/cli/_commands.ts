@@ -54,6 +54,11 @@ refused for what it says closes its block, and all goes on. After any other refu
 goes on at the next block that opens; until then, only what an event says by itself can be wrong. Of
 the terminal event's message, those blocks are compared that were streamed whole.
 
+--json has of each stream: file, stream (from 1), wire, format, verdict ("ok", "failed" or "wrong"),
+events and blocks (how many), stopReason and errorCode of its message, line and byteOffset (where it
+begins), violation (code, detail, eventIndex, eventType, contentIndex, path, offset, line,
+byteOffset, and delta: the one in which the text goes wrong), violations with --all.
+
 Exit code: 0 if all streams are well-formed, 1 if one is wrong, 2 if something could not be read.
 A response that failed, and says so in a well-formed stream, is not wrong.`,
     run: check,
@@ -101,7 +106,8 @@ Exit code: 0, 1 if a stream is wrong, 2 if it could not be read.`,
     help:
       `What comes out can be attached to a public report: every text is replaced by a neutral one of the
 same length and shape; the types of events stay. It is checked on the way out to fail as the whole
-stream did.
+stream did. Of a provider's response it is the events that are shrunk: what is wrong with its
+frames, and ends in an error event, is not in them.
 
 Options:
 ${FROM}

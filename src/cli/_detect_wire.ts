@@ -9,6 +9,8 @@ import { PROVIDER_WIRES } from "./_wires.ts";
 export interface DetectedWire {
   readonly wire: string;
   readonly format: StreamEventFormat;
+  /** Whether there is nothing in it: then the rest is a guess. */
+  readonly isBlank?: boolean;
 }
 
 /** How many bytes are looked at for something known. */
@@ -36,7 +38,7 @@ export function detectWire(
   const decoded = new TextDecoder().decode(head, { stream: true });
   const text = decoded.trimStart();
   if (text === "") {
-    return isEnough ? { wire: wire ?? "events", format: "ndjson" } : undefined;
+    return isEnough ? { wire: wire ?? "events", format: "ndjson", isBlank: isWhole } : undefined;
   }
   if (/^HTTP\/\d/.test(text)) {
     throw new UnreadableError("it begins with the headers of a response; record its body alone");

@@ -3,7 +3,13 @@ import type { CliIo, ExitCode } from "./_cli_io.ts";
 import { UsageError } from "./_errors.ts";
 import { findRule, type Rule, RULES } from "./_rules.ts";
 import { createStyle, quoteText, type Style } from "./_text.ts";
-import { DECODE_FAULTS, findOtherFault, type OtherFault, WIRE_FAULTS } from "./_wire_faults.ts";
+import {
+  DECODE_FAULTS,
+  FAILURES,
+  findOtherFault,
+  type OtherFault,
+  WIRE_FAULTS,
+} from "./_wire_faults.ts";
 
 /** Explains a rule, or lists them all. */
 export async function explain(args: CliArguments, { stdout }: CliIo): Promise<ExitCode> {
@@ -14,7 +20,7 @@ export async function explain(args: CliArguments, { stdout }: CliIo): Promise<Ex
   if (word === undefined) {
     await stdout.write(
       values.json
-        ? `${JSON.stringify({ ...WIRE_FAULTS, ...DECODE_FAULTS, ...RULES })}\n`
+        ? `${JSON.stringify({ ...FAILURES, ...WIRE_FAULTS, ...DECODE_FAULTS, ...RULES })}\n`
         : listRules(style),
     );
     return 0;
@@ -30,7 +36,7 @@ export async function explain(args: CliArguments, { stdout }: CliIo): Promise<Ex
   const fault = findOtherFault(word);
   if (fault === undefined) {
     throw new UsageError(
-      `Expected the code of a rule, received ${quoteText(word, 64)}; explain alone lists them`,
+      `Expected a code that is known, received ${quoteText(word, 64)}; explain alone lists them`,
     );
   }
   await stdout.write(
@@ -42,7 +48,7 @@ export async function explain(args: CliArguments, { stdout }: CliIo): Promise<Ex
 function listRules({ bold }: Style): string {
   const list = (faults: Readonly<Record<string, OtherFault>>) =>
     Object.entries(faults).filter(([code]) => faults === RULES || findRule(code) === undefined)
-      .map(([code, { summary }]) => `${bold(code.padEnd(23))} ${summary}\n`).join("");
+      .map(([code, { summary }]) => `${bold(code.padEnd(25))} ${summary}\n`).join("");
   return `Rules of a stream, in the order in which they are checked:
 
 ${list(RULES)}
@@ -51,7 +57,10 @@ Of the bytes:
 ${list(DECODE_FAULTS)}
 Of a provider's wire format:
 
-${list(WIRE_FAULTS)}`;
+${list(WIRE_FAULTS)}
+Of a response that failed, however well it is written:
+
+${list(FAILURES)}`;
 }
 
 function writeFault(code: string, { summary, causes }: OtherFault, { bold }: Style): string {

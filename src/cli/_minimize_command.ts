@@ -61,7 +61,7 @@ async function findWrong(
     : `stream ${wanted} breaks no rule`;
   throw new UnreadableError(
     `${name}: ${which}${
-      isWireWrong ? "; what is wrong with how it is written is not in its events" : ""
+      isWireWrong ? "; its frames are wrong, and only events can be shrunk" : ""
     }`,
   );
 }

@@ -56,6 +56,65 @@ export const WIRE_FAULTS: Readonly<Record<string, OtherFault>> = {
   },
 };
 
+/**
+ * Why a response failed that is written well, by the `errorCode` of its message. None of it is wrong
+ * with a recording; a program meets it.
+ */
+export const FAILURES: Readonly<Record<string, OtherFault>> = {
+  output_limit: {
+    summary: "A tool call is whole before the output limit is reached.",
+    causes: ["The limit is too low for what the model writes: ask again with a higher one."],
+  },
+  content_filter: {
+    summary: "No filter stops the response.",
+    causes: ["A filter of the provider took exception to the input or the output."],
+  },
+  refusal: {
+    summary: "The model goes on to the end of its answer.",
+    causes: ["The model refused: other input can help, the same will not."],
+  },
+  paused: {
+    summary: "A response goes on to its end.",
+    causes: ["The provider paused a long turn: send the message back, and it goes on."],
+  },
+  unknown_stop_reason: {
+    summary: "The reason to stop is one that the adapter knows.",
+    causes: ["The provider, or a server that imitates it, has a new one."],
+  },
+  provider_error: {
+    summary: "The provider says no error in the body.",
+    causes: [
+      "The provider is overloaded, or failed: errorDetails.providerErrorType has its own name for it.",
+    ],
+  },
+  http_error: {
+    summary: "The response has a status that is OK.",
+    causes: [
+      "Too many requests, an overloaded provider, a wrong key: errorDetails.status says which, and " +
+      "errorDetails.retryAfter when to try again.",
+    ],
+  },
+  unexpected_content_type: {
+    summary: "The response has the content type of its wire format.",
+    causes: [
+      "The request did not ask for a stream.",
+      "A proxy answered with a page of its own.",
+    ],
+  },
+  network_error: {
+    summary: "The connection holds until the response has ended.",
+    causes: ["A server, a proxy or a network let go of it."],
+  },
+  idle_timeout: {
+    summary: "A byte comes before the idleTimeout is over.",
+    causes: ["The connection died without a word, or the provider stalls."],
+  },
+  aborted: {
+    summary: "The response is read to its end.",
+    causes: ["The signal fired, or the loop was left."],
+  },
+};
+
 /** What makes bytes unreadable, by the code of a `StreamDecodeError`. */
 export const DECODE_FAULTS: Readonly<Record<string, OtherFault>> = {
   invalid_utf8: {
@@ -85,11 +144,22 @@ export const DECODE_FAULTS: Readonly<Record<string, OtherFault>> = {
       "and timestamp, and an errorMessage where it failed.",
     causes: ["The producer leaves out what it does not know, such as the usage."],
   },
+  unsupported_content_type: {
+    summary: "A response of events has the content type of NDJSON or of server-sent events.",
+    causes: [
+      "The server sets no content type, or that of a page: say the format where it is known.",
+      "It is the response of a provider, which an adapter reads.",
+    ],
+  },
+  unexpected_status: {
+    summary: "A response of events has a status that is OK.",
+    causes: ["The server refused the request, or failed before the stream began."],
+  },
 };
 
 /** Finds what is to say of a code that is no rule's. */
 export function findOtherFault(code: string): OtherFault | undefined {
-  for (const faults of [WIRE_FAULTS, DECODE_FAULTS]) {
+  for (const faults of [WIRE_FAULTS, FAILURES, DECODE_FAULTS]) {
     if (Object.hasOwn(faults, code)) return faults[code];
   }
   return undefined;

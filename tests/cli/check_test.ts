@@ -29,6 +29,19 @@ function objectsIn({ stdout }: CliRun): Array<Record<string, unknown>> {
   return stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
 }
 
+Deno.test("check says so where there is nothing in a recording", async () => {
+  for (const text of ["", "\n\n \n"]) {
+    for (const from of ["auto", "events", "anthropic", "ollama"]) {
+      const { code, stdout } = await runCli(["check", "--from", from, "-"], { stdin: [text] });
+      assertEquals(code, 1);
+      assert(
+        stdout.startsWith("standard input: nothing is in it\n  ✗ stream 1: truncated at "),
+        stdout,
+      );
+    }
+  }
+});
+
 Deno.test("check shows what was expected, what came, and where", async () => {
   const { code, stdout, stderr } = await checkText(ndjson([...HEALTHY, ...LOST]));
   assertEquals(stderr, "");

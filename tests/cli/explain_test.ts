@@ -1,6 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { RULES } from "../../src/cli/_rules.ts";
-import { DECODE_FAULTS, WIRE_FAULTS } from "../../src/cli/_wire_faults.ts";
+import type { AssistantErrorCode } from "../../mod.ts";
+import type { StreamDecodeErrorCode } from "../../src/wire/mod.ts";
+import { DECODE_FAULTS, FAILURES, WIRE_FAULTS } from "../../src/cli/_wire_faults.ts";
 import { runCli, runProcess } from "./_cli.ts";
 
 Deno.test("explain shows the rule, a stream that breaks it, and the same put right", async () => {
@@ -52,7 +54,7 @@ Deno.test("explain alone lists the codes in the order in which they are checked"
   const codes = stdout.split("\n").filter((line) => /^[a-z_0-9]+ {2,}/.test(line))
     .map((line) => line.split(" ")[0]);
   assertEquals(codes.slice(0, 21) as string[], Object.keys(RULES));
-  const others = [...Object.keys(DECODE_FAULTS), ...Object.keys(WIRE_FAULTS)];
+  const others = [DECODE_FAULTS, WIRE_FAULTS, FAILURES].flatMap((faults) => Object.keys(faults));
   assertEquals(codes.slice(21) as string[], others.filter((code) => !(code in RULES)));
   const json = await runCli(["explain", "--json"]);
   assertEquals(Object.keys(JSON.parse(json.stdout)).sort(), [...codes as string[]].sort());
@@ -73,10 +75,47 @@ Usual causes
   assertEquals(JSON.parse(json.stdout), { code: "wire_order", ...WIRE_FAULTS.wire_order });
 });
 
+Deno.test("explain knows every code that an error or a message can have", async () => {
+  const responses: Record<AssistantErrorCode, true> = {
+    truncated: true,
+    malformed_frame: true,
+    wire_order: true,
+    ambiguous_tool_call: true,
+    invalid_tool_arguments: true,
+    missing_tool_call: true,
+    output_limit: true,
+    content_filter: true,
+    refusal: true,
+    paused: true,
+    unknown_stop_reason: true,
+    provider_error: true,
+    http_error: true,
+    unexpected_content_type: true,
+    network_error: true,
+    idle_timeout: true,
+    limit_exceeded: true,
+    aborted: true,
+  };
+  const bodies: Record<StreamDecodeErrorCode, true> = {
+    invalid_utf8: true,
+    line_too_long: true,
+    invalid_json: true,
+    incomplete_frame: true,
+    invalid_message: true,
+    unsupported_content_type: true,
+    unexpected_status: true,
+  };
+  for (const known of [...Object.keys(responses), ...Object.keys(bodies), ...Object.keys(RULES)]) {
+    const { code, stdout } = await runCli(["explain", known]);
+    assertEquals(code, 0, known);
+    assertStringIncludes(stdout, "Usual causes\n- ");
+  }
+});
+
 Deno.test("explain says so when it does not know a code", async () => {
   const { code, stderr } = await runCli(["explain", "\x1b[2J"]);
   assertEquals(code, 2);
-  assertStringIncludes(stderr, 'Expected the code of a rule, received "\\u001b[2J"');
+  assertStringIncludes(stderr, 'Expected a code that is known, received "\\u001b[2J"');
   assertEquals((await runCli(["explain", "a", "b"])).code, 2);
 });
 
