@@ -16,6 +16,7 @@ export function checkStatus(response: Response): void {
   if (response.ok) return;
   throw new StreamDecodeError(`expected an OK status, received ${response.status}`, {
     code: "unexpected_status",
+    status: response.status,
   });
 }
 

@@ -44,7 +44,8 @@ export interface ReadStreamEventsOptions extends StreamEventValidatorOptions {
 export type StreamEventSource = Response | ReadableStream<Uint8Array>;
 
 /**
- * Reads validated events from a response, in one pass: the quick way, and the short one.
+ * Reads validated events from a response, in one pass: the quick way, and the short one. What a
+ * provider sends are other events: those are for its adapter, such as `streamAnthropicMessages()`.
  *
  * The iteration ends at the terminal event, so that a server that holds the body open hangs nobody.
  * What follows is not looked at; it is read for at most a quarter of a second, since only a connection

@@ -26,6 +26,8 @@ export interface StreamDecodeErrorOptions extends ErrorOptions {
   readonly line?: number;
   /** Where in the body the line, or the first wrong byte, begins, in bytes. */
   readonly byteOffset?: number;
+  /** The status of the response, where that is wrong. */
+  readonly status?: number;
 }
 
 /** What `JSON.stringify` makes of a {@linkcode StreamDecodeError}. */
@@ -40,6 +42,8 @@ export interface StreamDecodeErrorJson {
   readonly line: number;
   /** Where in the body the line, or the first wrong byte, begins, in bytes. */
   readonly byteOffset: number;
+  /** The HTTP status of the response, where that is wrong. */
+  readonly status?: number;
 }
 
 /** One brand for every copy of the package, so that {@linkcode StreamDecodeError.is} knows them all. */
@@ -71,6 +75,8 @@ export class StreamDecodeError extends Error {
   readonly line: number;
   /** Where in the body the line, or the first wrong byte, begins, in bytes. */
   readonly byteOffset: number;
+  /** The HTTP status of the response, where that is wrong: with the code `unexpected_status`. */
+  readonly status: number | undefined;
 
   /**
    * Creates the error for one place of a body.
@@ -79,12 +85,13 @@ export class StreamDecodeError extends Error {
    * @param options What is wrong, and where.
    */
   constructor(detail: string, options: StreamDecodeErrorOptions) {
-    const { code, line = 0, byteOffset = 0 } = options;
+    const { code, line = 0, byteOffset = 0, status } = options;
     const place = line > 0 ? ` at line ${line}, byte ${byteOffset}` : "";
     super(`Invalid event stream${place}: ${detail}`, options);
     this.code = code;
     this.line = line;
     this.byteOffset = byteOffset;
+    this.status = status;
   }
 
   /**
@@ -103,8 +110,8 @@ export class StreamDecodeError extends Error {
    * @returns A plain object.
    */
   toJSON(): StreamDecodeErrorJson {
-    const { name, message, code, line, byteOffset } = this;
-    return { name, message, code, line, byteOffset };
+    const { name, message, code, line, byteOffset, status } = this;
+    return { name, message, code, line, byteOffset, ...(status !== undefined && { status }) };
   }
 
   static {

@@ -338,7 +338,9 @@ Deno.test("StreamEventDecoderStream.for goes by the content type", async () => {
     code: "unexpected_status",
     line: 0,
     byteOffset: 0,
+    status: 503,
   });
+  assertEquals(error.status, 503);
   assertThrows(
     () => new StreamEventDecoderStream({ format: "xml" as "sse" }),
     TypeError,
