@@ -218,7 +218,8 @@ export class BlockSerializer {
     if (isHalf) piece = piece.slice(0, -1);
     if (piece === "") return;
     this.#put(block, piece);
-    this.#advance();
+    // More of the block that is open lets nothing else begin.
+    if (!block.isStarted) this.#advance();
   }
 
   /**

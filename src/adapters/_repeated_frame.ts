@@ -33,6 +33,8 @@ export class RepeatedFrame implements FrameShortcut {
   #prefix = "";
   #suffix = "";
   #ending = "";
+  /** What is behind the text where the filler is empty. */
+  #shortest = "";
   /** Whether the filler is text; else it is spaces, of which there may be none. */
   #isObfuscated = false;
   #attempts = ATTEMPTS;
@@ -55,16 +57,16 @@ export class RepeatedFrame implements FrameShortcut {
   }
 
   /** Takes a frame as it stands in the body, or says that it is not quite like the one remembered. */
-  take(raw: string): boolean {
-    const text = this.#text;
-    const start = this.#prefix.length;
+  take(text: string, start: number, end: number): boolean {
+    const place = this.#text;
+    const textStart = start + this.#prefix.length;
     // Engines compare whole strings many times as fast as `startsWith` does.
-    if (!text || raw.slice(0, start) !== this.#prefix) return false;
-    const end = this.#endOf(raw);
-    const value = end < start ? undefined : readString(raw, start, end);
+    if (!place || text.slice(start, textStart) !== this.#prefix) return false;
+    const textEnd = this.#endOf(text, textStart, end);
+    const value = textEnd === -1 ? undefined : readString(text, textStart, textEnd);
     if (value === undefined) return false;
     this.#attempts = ATTEMPTS;
-    text.holder[text.key] = value;
+    place.holder[place.key] = value;
     this.#push(this.#payload);
     return true;
   }
@@ -103,23 +105,28 @@ export class RepeatedFrame implements FrameShortcut {
       this.#suffix = copy.slice(end, last).trimEnd();
       this.#ending = copy.slice(last);
     }
+    this.#shortest = this.#suffix + this.#ending;
     this.#payload = payload;
     this.lines = copy.split("\n").length - 1;
     this.#text = text;
   }
 
-  /** Finds the end of the text, or -1. */
-  #endOf(raw: string): number {
-    if (!raw.endsWith(this.#ending)) return -1;
-    let end = raw.length - this.#ending.length;
+  /** Finds the end of the text that begins at a place, or -1. */
+  #endOf(text: string, start: number, end: number): number {
+    const ending = this.#ending;
+    const shortEnd = end - this.#shortest.length;
+    // Without a filler, nearly always; or with one that is as long.
+    if (text.slice(shortEnd, end) === this.#shortest) return shortEnd < start ? -1 : shortEnd;
+    let at = end - ending.length;
+    if (text.slice(at, end) !== ending) return -1;
     if (this.#isObfuscated) {
-      for (let code; (code = raw.charCodeAt(end - 1)) !== QUOTE; end--) {
+      for (let code; (code = text.charCodeAt(at - 1)) !== QUOTE; at--) {
         if (code === BACKSLASH || !(code >= SPACE)) return -1;
       }
     } else {
-      while (raw.charCodeAt(end - 1) === SPACE) end--;
+      while (text.charCodeAt(at - 1) === SPACE) at--;
     }
-    const start = end - this.#suffix.length;
-    return start >= 0 && raw.slice(start, end) === this.#suffix ? start : -1;
+    const textEnd = at - this.#suffix.length;
+    return textEnd >= start && text.slice(textEnd, at) === this.#suffix ? textEnd : -1;
   }
 }

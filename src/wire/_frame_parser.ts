@@ -38,8 +38,8 @@ export interface FrameShortcut {
   readonly isOpen: boolean;
   /** How many lines such a frame has. */
   readonly lines: number;
-  /** Takes a frame, or says that it has to be parsed. */
-  take(raw: string): boolean;
+  /** Takes the frame that is between two places of a text, or says that it has to be parsed. */
+  take(text: string, start: number, end: number): boolean;
 }
 
 /** Where the bytes begin that a parser is given. */
@@ -318,7 +318,7 @@ class NdjsonParser extends LineParser {
     if (line.length > this.maxLength) {
       this.checkLength(line.length - Number(line.charCodeAt(line.length - 1) === CARRIAGE_RETURN));
     }
-    if (this.shortcut.isOpen && this.shortcut.take(line)) return;
+    if (this.shortcut.isOpen && this.shortcut.take(line, 0, line.length)) return;
     this.raw = line;
     // Nearly every line is an object, which is not blank.
     if (line.charCodeAt(0) === OPENING_BRACE || /\S/.test(line)) sink(line, this);
@@ -400,7 +400,7 @@ class SseParser extends LineParser {
   #takeShort(text: string): boolean {
     const end = text.indexOf("\n\n", this.start) + 2;
     if (end < 2 || end - this.start > this.maxLength) return false;
-    if (!this.shortcut.take(text.slice(this.start, end))) return false;
+    if (!this.shortcut.take(text, this.start, end)) return false;
     this.lines += this.shortcut.lines;
     this.start = end;
     return true;

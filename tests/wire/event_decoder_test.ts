@@ -210,7 +210,8 @@ Deno.test("createFrameParser says the same of other frames where a shortcut take
     const shortcut = {
       isOpen,
       lines: 0,
-      take(raw: string) {
+      take(text: string, start: number, end: number) {
+        const raw = text.slice(start, end);
         this.lines = raw.split("\n").length - 1;
         if (raw.includes("same")) taken.push(raw);
         return raw.includes("same");
