@@ -89,14 +89,15 @@ function findMissing(message: unknown, isFailed: boolean): string | undefined {
   if (message.role !== "assistant") return `role "assistant"`;
   if (typeof message.provider !== "string") return "a string provider";
   if (typeof message.model !== "string") return "a string model";
-  if (typeof message.timestamp !== "number") return "a numeric timestamp";
+  // JSON writes no other number, and reads one that is too large as Infinity.
+  if (!Number.isFinite(message.timestamp)) return "a numeric timestamp";
   if (!isRecord(message.usage)) return "usage";
   const { usage } = message;
-  const field = USAGE_FIELDS.find((field) => typeof usage[field] !== "number");
+  const field = USAGE_FIELDS.find((field) => !Number.isFinite(usage[field]));
   if (field) return `a numeric usage.${field}`;
   if (!isRecord(usage.cost)) return "usage.cost";
   const { cost } = usage;
-  const costField = COST_FIELDS.find((field) => typeof cost[field] !== "number");
+  const costField = COST_FIELDS.find((field) => !Number.isFinite(cost[field]));
   if (costField) return `a numeric usage.cost.${costField}`;
   if (isFailed && typeof message.errorMessage !== "string") return "a string errorMessage";
   return undefined;

@@ -107,13 +107,22 @@ Deno.test("createEventDecoder says what a terminal message lacks", () => {
         { ...message, usage: { ...usage, cost: { ...cost, total: "1" } } },
         "a numeric usage.cost.total",
       ],
+      // What is too large a number is none: nobody could write it down again.
+      ["done", { ...message, timestamp: "1e400" }, "a numeric timestamp"],
+      ["done", { ...message, usage: { ...usage, output: "1e400" } }, "a numeric usage.output"],
+      [
+        "done",
+        { ...message, usage: { ...usage, cost: { ...cost, input: "-1e400" } } },
+        "a numeric usage.cost.input",
+      ],
       ["error", message, "a string errorMessage"],
       ["done", message, undefined],
       ["error", failed, undefined],
       ["text_end", {}, undefined],
     ] as const
   ) {
-    const body = encoder.encode(JSON.stringify({ type, message: given }) + "\n");
+    const json = JSON.stringify({ type, message: given }).replace(/"(-?1e400)"/, "$1");
+    const body = encoder.encode(`${json}\n`);
     const run = () => createEventDecoder("ndjson").push(body, () => {});
     if (missing === undefined) run();
     else {
