@@ -322,6 +322,7 @@ class NdjsonParser extends LineParser {
     this.raw = line;
     // Nearly every line is an object, which is not blank.
     if (line.charCodeAt(0) === OPENING_BRACE || /\S/.test(line)) sink(line, this);
+    this.raw = "";
   }
 }
 
@@ -359,6 +360,7 @@ class SseParser extends LineParser {
         const event = text.slice(fed, next);
         this.raw = isWhole ? event : "";
         this.#feed(event);
+        this.raw = ""; // A view that would keep the chunk.
         fed = next;
         isWhole = !hasCarriage;
         this.#dataMark = undefined;
@@ -372,7 +374,6 @@ class SseParser extends LineParser {
 
   protected takeEnd(line: string, sink: FrameSink): void {
     this.#sink = sink;
-    this.raw = "";
     this.#measureLine(line, line.length);
     // The second ends an event that the body ended before its blank line.
     this.#parser.feed(`${line}\n\n`);
