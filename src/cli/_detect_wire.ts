@@ -49,7 +49,9 @@ export function detectWire(
   // What is no text may be a damaged character: it is told with its place where there is more.
   const isText = !text.includes("\ufffd") || isUtf8(head);
   if (wire !== undefined) {
-    if (isText || /[\n}]/.test(text.slice(0, text.indexOf("\ufffd")))) return { wire, format };
+    // However it is cut: before the end of a line, or of a value, damage may still come.
+    const sound = isText ? text : text.slice(0, text.indexOf("\ufffd"));
+    if (/[\n}]/.test(sound) || (isText && isEnough)) return { wire, format };
   } else {
     const found = recognise(decoded, format, isWhole);
     if (found !== undefined) return { wire: found, format };

@@ -97,6 +97,17 @@ Deno.test("RecordingReader tells the same of damaged bytes however they are cut"
   );
 });
 
+Deno.test("RecordingReader tells of damage in the first line what it is, however it is cut", () => {
+  const broken = new TextEncoder().encode('\n\n"model":"m?","done":false}\n{"done":true}\n');
+  broken[broken.indexOf(0x3f)] = 0x80;
+  for (const from of ["auto", "events", "anthropic", "ollama"]) {
+    const whole = read([broken], { from, isEvery: false });
+    for (let length = 1; length < broken.length; length++) {
+      assertEquals(read(cut(broken, length), { from, isEvery: false }), whole);
+    }
+  }
+});
+
 Deno.test("RecordingReader ends every stream that begins, and begins each with its place", () => {
   fc.assert(
     fc.property(damaged, fc.boolean(), (bytes, isEvery) => {
