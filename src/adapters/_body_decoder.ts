@@ -5,6 +5,7 @@ import {
   type FrameSink,
   type StreamEventFormat,
 } from "../wire/_frame_parser.ts";
+import { SSE_FIELDS } from "../wire/_sse_fields.ts";
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
 import { type Adapter, AdapterError, type AssistantErrorCode, type Emit } from "./_adapter.ts";
 import { excerptOf } from "./_excerpt.ts";
@@ -16,9 +17,6 @@ const MAX_LINE_LENGTH = 67_108_864;
 
 /** How some servers say that nothing follows. It is not JSON. */
 const DONE = "[DONE]";
-
-/** How the lines of server-sent events begin. */
-const FIELDS = ["data:", "event:", "id:", "retry:", ":"];
 
 /** Up to where a body without frames may be an error, in UTF-16 code units. */
 const UNFRAMED_LENGTH = 65_536;
@@ -148,5 +146,7 @@ export function readUnframed(body: string | undefined): AdapterError | undefined
 function isOtherText(text: string): boolean {
   const lines = text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== "");
   return lines.length > 0 &&
-    !lines.some((line) => FIELDS.some((field) => line.startsWith(field) || field.startsWith(line)));
+    !lines.some((line) =>
+      SSE_FIELDS.some((field) => line.startsWith(field) || field.startsWith(line))
+    );
 }

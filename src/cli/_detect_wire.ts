@@ -1,5 +1,6 @@
 import { isPlainObject } from "../_json.ts";
 import { createFrameParser, type StreamEventFormat } from "../wire/_frame_parser.ts";
+import { SSE_FIELDS } from "../wire/_sse_fields.ts";
 import { describeUnknown } from "./_describe_unknown.ts";
 import { EVENT_TYPES } from "./_event_types.ts";
 import { UnreadableError } from "./_errors.ts";
@@ -15,9 +16,6 @@ export interface DetectedWire {
 
 /** How many bytes are looked at for something known. */
 export const HEAD_LENGTH = 1_048_576;
-
-/** How a line of server-sent events begins. */
-const SSE_FIELDS = ["data:", "event:", "id:", "retry:", ":"];
 
 /**
  * Says what a recording is, by its beginning.
@@ -112,7 +110,11 @@ function recognise(
 }
 
 function wireOf(data: string): string | undefined {
-  if (data.trim() === "[DONE]") return "openai-chat";
+  return data.trim() === "[DONE]" ? "openai-chat" : wireOfText(data);
+}
+
+/** Says of which wire a payload is that is a text of JSON, where it can be of one only. */
+export function wireOfText(data: string): string | undefined {
   let payload: unknown;
   try {
     payload = JSON.parse(data);

@@ -20,7 +20,13 @@ import {
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
 import { concat } from "./_concat.ts";
 import { DeltaLog, type LoggedDelta } from "./_delta_log.ts";
-import { type DetectedWire, detectWire, HEAD_LENGTH, wireOfPayload } from "./_detect_wire.ts";
+import {
+  type DetectedWire,
+  detectWire,
+  HEAD_LENGTH,
+  wireOfPayload,
+  wireOfText,
+} from "./_detect_wire.ts";
 import { EveryJudge, FirstJudge, type Judge } from "./_judge.ts";
 import { WIRE_FAULTS } from "./_wire_faults.ts";
 import { hasError, PROVIDER_WIRES, type ProviderWire } from "./_wires.ts";
@@ -343,7 +349,8 @@ export class RecordingReader {
     const last = this.#current;
     if (last && !isOver(last)) return false;
     if (last?.foreign !== undefined) return true;
-    if (!isPayload(format === "sse" ? line : line.replace(/^data:/, ""))) return false;
+    const text = format === "sse" ? line : line.replace(/^data:/, "");
+    if (wireOfText(text) === undefined) return false;
     const [expected, received] = format === "sse"
       ? ["server-sent events", "a line of JSON"]
       : ["a line of JSON", "a server-sent event"];
@@ -568,17 +575,6 @@ export class RecordingReader {
 function isOver({ adapter, terminal, mayBeOver, foreign }: CurrentStream): boolean {
   return (adapter ? adapter.isFinished : terminal !== undefined) || mayBeOver ||
     foreign !== undefined;
-}
-
-/** Whether a text is a payload that is known. */
-function isPayload(text: string): boolean {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return false;
-  }
-  return isPlainObject(value) && wireOfPayload(value) !== undefined;
 }
 
 /** Finds the delta in which a block goes wrong, where the rule that is broken says where. */
