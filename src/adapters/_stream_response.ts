@@ -13,8 +13,20 @@ import {
   type Emit,
 } from "./_adapter.ts";
 import { BodyDecoder } from "./_body_decoder.ts";
+import { readClientError } from "./_client_error.ts";
 import { excerptOf } from "./_excerpt.ts";
+import { bodyOfPayloads } from "./_payload_body.ts";
 import { readProviderError } from "./_provider_error.ts";
+import { requestIdOf, retryAfterOf } from "./_response_headers.ts";
+
+/**
+ * Where a provider's answer is read from:
+ * - a response, as `fetch` gives it, or an HTTP client that makes it look the same;
+ * - a body of bytes;
+ * - the payloads of a body, one by one, as the stream of a provider's own client gives them, or a
+ *   queue or a socket of yours; also the pieces of a body, as Node's streams do.
+ */
+export type ResponseSource = Response | ReadableStream<Uint8Array> | AsyncIterable<unknown>;
 
 /** Options of every `stream…` function. */
 export interface StreamResponseOptions extends AdapterOptions {
@@ -64,7 +76,7 @@ const MUTE_CONTENT_TYPES: readonly string[] = ["", "application/octet-stream", "
  * Reads the events of a response, in one pass. Whatever the provider or the connection does becomes the
  * terminal event, and `result()` resolves with its message.
  *
- * @param response A response, or a promise of one.
+ * @param response A response, what else it can be read from, or a promise of one.
  * @param adapter What makes events of the payloads.
  * @param wire What else is to know of the wire.
  * @param options How to read it.
@@ -73,7 +85,7 @@ const MUTE_CONTENT_TYPES: readonly string[] = ["", "application/octet-stream", "
  * @throws {RangeError} `idleTimeout` or a limit is out of range.
  */
 export function streamResponse(
-  response: Response | PromiseLike<Response>,
+  response: ResponseSource | PromiseLike<ResponseSource>,
   adapter: Adapter,
   wire: ResponseFormat,
   options: StreamResponseOptions = {},
@@ -115,9 +127,14 @@ class ResponseDecoder implements BytesToEvents {
     return this.#validator.phase === "terminal";
   }
 
-  open(response: Response): ReadableStream<Uint8Array> {
-    const body = this.#bodyOf(response);
-    const { status, headers } = response;
+  open(source: ResponseSource): ReadableStream<Uint8Array> {
+    const body = this.#bodyOf(source);
+    if (isResponse(source)) this.#look(source);
+    return body ?? new ReadableStream({ start: (controller) => controller.close() });
+  }
+
+  /** Looks at what a response says of its body. */
+  #look({ status, headers }: Response): void {
     this.#requestId = requestIdOf(headers, this.#wire.requestIdHeaders);
     const contentType = headers.get("content-type") ?? "";
     const essence = contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
@@ -142,7 +159,6 @@ class ResponseDecoder implements BytesToEvents {
         contentType: essence,
       };
     }
-    return body ?? new ReadableStream({ start: (controller) => controller.close() });
   }
 
   push(bytes: Uint8Array, emit: Emit): void {
@@ -170,7 +186,12 @@ class ResponseDecoder implements BytesToEvents {
       // The status says more than what happened to the page behind it.
       this.#refuse(this.#refusal, emit);
     } else {
-      this.#decoder.fail(cause, this.#checked(emit));
+      const said = readClientError(
+        cause,
+        this.#wire.requestIdHeaders,
+        this.#options.now ?? Date.now,
+      );
+      this.#decoder.fail(said ?? cause, this.#checked(emit));
     }
   }
 
@@ -178,18 +199,17 @@ class ResponseDecoder implements BytesToEvents {
     return this.#validator.partialContent();
   }
 
-  /** By its looks: an HTTP client from npm has a class of its own. */
-  #bodyOf(response: Response): ReadableStream<Uint8Array> | null {
-    const isResponse = typeof response === "object" && response !== null &&
-      typeof response.status === "number" && typeof response.headers?.get === "function";
-    const body = isResponse ? response.body ?? null : undefined;
-    if (body === undefined || (body !== null && typeof body.getReader !== "function")) {
-      throw this.#misuse = new TypeError(`Expected a Response, received ${kindOf(response)}`);
-    }
-    if (body?.locked || response.bodyUsed) {
+  #bodyOf(source: ResponseSource): ReadableStream<Uint8Array> | null {
+    const body: unknown = isResponse(source) ? source.body ?? null : source;
+    const isUsed = isResponse(source) && source.bodyUsed;
+    if (isUsed || (isStream(body) && body.locked)) {
       throw this.#misuse = new TypeError("Expected a body that nobody reads, received one in use");
     }
-    return body;
+    if (body === null || isStream(body)) return body;
+    if (isAsyncIterable(body)) return bodyOfPayloads(body, this.#wire.format);
+    throw this.#misuse = new TypeError(
+      `Expected a Response, a body or the payloads of one, received ${kindOf(source)}`,
+    );
   }
 
   #refuse({ code, message, details, contentType }: Refusal, emit: Emit): void {
@@ -220,29 +240,19 @@ function withRequestId(
   };
 }
 
-function requestIdOf(headers: Headers, names: readonly string[]): string | undefined {
-  for (const name of names) {
-    const id = headers.get(name);
-    if (id) return id;
-  }
-  return undefined;
+/** By its looks: an HTTP client from npm has a class of its own. */
+function isResponse(source: ResponseSource): source is Response {
+  return typeof source === "object" && source !== null && "status" in source &&
+    typeof source.status === "number" && typeof source.headers?.get === "function";
 }
 
-/** Reads how long to wait, in milliseconds: as such, in seconds, or until a date. */
-function retryAfterOf(headers: Headers, now: () => number): number | undefined {
-  const milliseconds = readNumber(headers.get("retry-after-ms"));
-  if (milliseconds !== undefined) return milliseconds;
-  const after = headers.get("retry-after");
-  const seconds = readNumber(after);
-  if (seconds !== undefined) return seconds * 1000;
-  // Every date of HTTP has its day in words, and nothing else that stands here has letters.
-  const date = after && /[a-z]/i.test(after) ? Date.parse(after) : NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now());
+function isStream(body: unknown): body is ReadableStream<Uint8Array> {
+  return typeof (body as ReadableStream | undefined | null)?.getReader === "function";
 }
 
-function readNumber(value: string | null): number | undefined {
-  if (value === null || !/^\s*\d{1,15}(\.\d+)?\s*$/.test(value)) return undefined;
-  return Number(value);
+function isAsyncIterable(body: unknown): body is AsyncIterable<unknown> {
+  const iterate = (body as AsyncIterable<unknown> | undefined | null)?.[Symbol.asyncIterator];
+  return typeof iterate === "function";
 }
 
 function isAbort(cause: unknown): boolean {

@@ -1,5 +1,9 @@
 import type { StreamEventReader } from "../wire/_event_reader.ts";
-import { streamResponse, type StreamResponseOptions } from "./_stream_response.ts";
+import {
+  type ResponseSource,
+  streamResponse,
+  type StreamResponseOptions,
+} from "./_stream_response.ts";
 import { createAnthropicMessagesAdapter } from "./anthropic_messages.ts";
 
 /**
@@ -10,7 +14,7 @@ import { createAnthropicMessagesAdapter } from "./anthropic_messages.ts";
  * says what is known of it. `result()` gives the message of the terminal event; it rejects only where
  * `response` is none. Leaving the loop lets the body go, and ends the message as `aborted`.
  *
- * @param response A response, or a promise of one.
+ * @param response A response, its body, the stream of the provider's own client, or a promise of one.
  * @param options How to read it.
  * @returns The events, for one loop; and `result()`, which is enough by itself.
  * @throws {TypeError} An option is of the wrong kind.
@@ -40,7 +44,7 @@ import { createAnthropicMessagesAdapter } from "./anthropic_messages.ts";
  * ```
  */
 export function streamAnthropicMessages(
-  response: Response | PromiseLike<Response>,
+  response: ResponseSource | PromiseLike<ResponseSource>,
   options: StreamResponseOptions = {},
 ): StreamEventReader {
   return streamResponse(response, createAnthropicMessagesAdapter(options), {

@@ -1,5 +1,9 @@
 import type { StreamEventReader } from "../wire/_event_reader.ts";
-import { streamResponse, type StreamResponseOptions } from "./_stream_response.ts";
+import {
+  type ResponseSource,
+  streamResponse,
+  type StreamResponseOptions,
+} from "./_stream_response.ts";
 import { createGeminiAdapter } from "./gemini.ts";
 
 /**
@@ -13,7 +17,7 @@ import { createGeminiAdapter } from "./gemini.ts";
  * Without `alt=sse` the API answers with a JSON array, which is refused. A response ends with its body,
  * for this wire has no end marker: against a server that holds the body open, set `idleTimeout`.
  *
- * @param response A response, or a promise of one.
+ * @param response A response, its body, the stream of the provider's own client, or a promise of one.
  * @param options How to read it.
  * @returns The events, for one loop; and `result()`, which is enough by itself.
  * @throws {TypeError} An option is of the wrong kind.
@@ -38,7 +42,7 @@ import { createGeminiAdapter } from "./gemini.ts";
  * ```
  */
 export function streamGemini(
-  response: Response | PromiseLike<Response>,
+  response: ResponseSource | PromiseLike<ResponseSource>,
   options: StreamResponseOptions = {},
 ): StreamEventReader {
   return streamResponse(response, createGeminiAdapter(options), {

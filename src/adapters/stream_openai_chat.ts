@@ -1,6 +1,10 @@
 import type { StreamEventReader } from "../wire/_event_reader.ts";
 import { OPENAI_RESPONSE } from "./_openai_response.ts";
-import { streamResponse, type StreamResponseOptions } from "./_stream_response.ts";
+import {
+  type ResponseSource,
+  streamResponse,
+  type StreamResponseOptions,
+} from "./_stream_response.ts";
 import { createOpenAiChatAdapter } from "./openai_chat.ts";
 
 /**
@@ -12,7 +16,7 @@ import { createOpenAiChatAdapter } from "./openai_chat.ts";
  * says what is known of it. `result()` gives the message of the terminal event; it rejects only where
  * `response` is none. Leaving the loop lets the body go, and ends the message as `aborted`.
  *
- * @param response A response, or a promise of one.
+ * @param response A response, its body, the stream of the provider's own client, or a promise of one.
  * @param options How to read it.
  * @returns The events, for one loop; and `result()`, which is enough by itself.
  * @throws {TypeError} An option is of the wrong kind.
@@ -40,7 +44,7 @@ import { createOpenAiChatAdapter } from "./openai_chat.ts";
  * ```
  */
 export function streamOpenAiChat(
-  response: Response | PromiseLike<Response>,
+  response: ResponseSource | PromiseLike<ResponseSource>,
   options: StreamResponseOptions = {},
 ): StreamEventReader {
   return streamResponse(response, createOpenAiChatAdapter(options), OPENAI_RESPONSE, options);

@@ -1,6 +1,10 @@
 import type { StreamEventReader } from "../wire/_event_reader.ts";
 import { OPENAI_RESPONSE } from "./_openai_response.ts";
-import { streamResponse, type StreamResponseOptions } from "./_stream_response.ts";
+import {
+  type ResponseSource,
+  streamResponse,
+  type StreamResponseOptions,
+} from "./_stream_response.ts";
 import { createOpenAiResponsesAdapter } from "./openai_responses.ts";
 
 /**
@@ -11,7 +15,7 @@ import { createOpenAiResponsesAdapter } from "./openai_responses.ts";
  * says what is known of it. `result()` gives the message of the terminal event; it rejects only where
  * `response` is none. Leaving the loop lets the body go, and ends the message as `aborted`.
  *
- * @param response A response, or a promise of one.
+ * @param response A response, its body, the stream of the provider's own client, or a promise of one.
  * @param options How to read it.
  * @returns The events, for one loop; and `result()`, which is enough by itself.
  * @throws {TypeError} An option is of the wrong kind.
@@ -36,7 +40,7 @@ import { createOpenAiResponsesAdapter } from "./openai_responses.ts";
  * ```
  */
 export function streamOpenAiResponses(
-  response: Response | PromiseLike<Response>,
+  response: ResponseSource | PromiseLike<ResponseSource>,
   options: StreamResponseOptions = {},
 ): StreamEventReader {
   return streamResponse(response, createOpenAiResponsesAdapter(options), OPENAI_RESPONSE, options);

@@ -13,7 +13,7 @@ import {
   type FailedAssistantMessage,
   type StreamEvent,
 } from "../../mod.ts";
-import type { StreamResponseOptions } from "../../src/adapters/_stream_response.ts";
+import type { ResponseSource, StreamResponseOptions } from "../../src/adapters/_stream_response.ts";
 import type { StreamEventReader } from "../../src/wire/_event_reader.ts";
 import { assertPart } from "./_bodies.ts";
 import { chunkedHead, type Connection, head, withServer, writeChunk } from "./_loopback.ts";
@@ -24,7 +24,7 @@ export interface StreamFunction {
   readonly name: string;
   /** The function. */
   readonly stream: (
-    response: Response | PromiseLike<Response>,
+    response: ResponseSource | PromiseLike<ResponseSource>,
     options?: StreamResponseOptions,
   ) => StreamEventReader;
   /** The content type of its wire. */
@@ -69,6 +69,19 @@ async function readFailure(stream: StreamEventReader): Promise<FailedAssistantMe
 /** What was wrong, in short. */
 function faultOf({ stopReason, errorCode, errorMessage }: FailedAssistantMessage): unknown[] {
   return [stopReason, errorCode, errorMessage];
+}
+
+/** The payloads of a body, one by one, but for one that is cut. */
+async function* payloadsOf(body: Uint8Array): AsyncGenerator<unknown, void> {
+  for (const line of new TextDecoder().decode(body).split("\n").slice(0, -1)) {
+    const json = line.replace(/^data: ?/, "");
+    if (json.startsWith("{")) yield await JSON.parse(json);
+  }
+}
+
+/** An error as the clients of providers throw it. */
+function clientError(message: string, fields: object): Error {
+  return Object.assign(new Error(message), fields);
 }
 
 /** Registers the tests of a `stream…` function. */
@@ -500,10 +513,203 @@ export function testStreamFunction(
       () => stream(Promise.resolve("no response" as never)).result(),
       TypeError,
     );
-    assertEquals(none.message, "Expected a Response, received a string");
+    assertEquals(
+      none.message,
+      "Expected a Response, a body or the payloads of one, received a string",
+    );
     for (const response of [used, locked, begun]) {
       const error = await assertRejects(() => stream(response).result(), TypeError);
       assertEquals(error.message, "Expected a body that nobody reads, received one in use");
+    }
+  });
+
+  Deno.test(`${name} reads a body without its response`, async () => {
+    const chunks = [half, body.subarray(half.length)];
+    const bytes = ReadableStream.from(chunks.map((chunk) => new Uint8Array(chunk)));
+    assertEquals(await read(stream(bytes, { now: () => 0 })), await whole());
+
+    async function* pieces() {
+      for (const chunk of chunks) yield await chunk;
+    }
+    assertEquals(await read(stream(pieces(), { now: () => 0 })), await whole());
+    // As HTTP clients from npm have it, whose bodies are Node's.
+    const response = { status: 503, headers: new Headers(), body: pieces(), bodyUsed: false };
+    const failure = await readFailure(stream(response as never));
+    assertEquals(failure.errorCode, "http_error");
+  });
+
+  Deno.test(`${name} reads payloads one by one, as what gives them is asked`, async () => {
+    let asked = 0;
+    async function* counted() {
+      for await (const payload of payloadsOf(body)) {
+        asked++;
+        yield payload;
+      }
+    }
+    const events = stream(Promise.resolve(counted()), { now: () => 0 });
+    const iterator = events[Symbol.asyncIterator]();
+    await iterator.next();
+    assertEquals(asked, 1);
+    while (!(await iterator.next()).done);
+
+    assertEquals(await events.result(), await whole());
+  });
+
+  Deno.test(`${name} lets go what gives payloads when the loop is left`, async () => {
+    let isLeft = false;
+    async function* held() {
+      try {
+        yield* payloadsOf(half);
+        await new Promise(() => {});
+      } finally {
+        isLeft = true;
+      }
+    }
+    const events = stream(held());
+    for await (const event of events) if (event.type === "text_delta") break;
+
+    assertEquals((await events.result()).stopReason, "aborted");
+    await new Promise((resolve) => setTimeout(resolve));
+    assert(isLeft);
+  });
+
+  Deno.test(`${name} aborts a client's stream that says nothing more`, async () => {
+    const controller = new AbortController();
+    const silent = {
+      controller,
+      async *[Symbol.asyncIterator]() {
+        yield* payloadsOf(half);
+        await new Promise(() => {});
+      },
+    };
+    let aborted = 0;
+    const other = { ...silent, controller: undefined, abort: () => void aborted++ };
+
+    const failure = await readFailure(stream(silent, { idleTimeout: IDLE }));
+    const otherFailure = await readFailure(stream(other, { idleTimeout: IDLE }));
+
+    assertEquals([failure.errorCode, otherFailure.errorCode], ["idle_timeout", "idle_timeout"]);
+    assertPart(failure.content, (await whole()).content);
+    assert(controller.signal.aborted);
+    assertEquals(aborted, 1);
+  });
+
+  Deno.test(`${name} keeps what is safe when a payload is none, and lets the source go`, async () => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic.self = cyclic;
+    const junk: ReadonlyArray<readonly [unknown, string]> = [
+      [undefined, "undefined"],
+      [null, "null"],
+      ["{}", "a string; parse it first"],
+      [7, "a number"],
+      [cyclic, "an object that is not JSON"],
+      [{ count: 1n }, "an object that is not JSON"],
+      [[], "an array"],
+      [{ toJSON: () => undefined }, "an object that is not JSON"],
+    ];
+    for (const [value, kind] of junk) {
+      let isLeft = false;
+      const failure = await readFailure(stream((async function* () {
+        try {
+          yield* payloadsOf(half);
+          yield value;
+        } finally {
+          isLeft = true;
+        }
+      })()));
+
+      assertEquals(faultOf(failure), [
+        "error",
+        "malformed_frame",
+        `Expected a payload to be a JSON object, received ${kind}`,
+      ]);
+      assertPart(failure.content, (await whole()).content);
+      assert(isLeft);
+    }
+  });
+
+  Deno.test(`${name} keeps what is safe when what gives payloads fails`, async () => {
+    async function* failing(error: unknown) {
+      yield* payloadsOf(half);
+      throw error;
+    }
+    const failure = await readFailure(stream(failing(new TypeError("terminated"))));
+    assertEquals(faultOf(failure), [
+      "error",
+      "network_error",
+      "The connection broke: terminated",
+    ]);
+    assert(failure.content.length > 0);
+    assertPart(failure.content, (await whole()).content);
+
+    const error = { type: "overloaded_error", message: "Overloaded" };
+    const said = await readFailure(
+      stream(failing(clientError("whatever", { status: undefined, error, requestID: "req_9" }))),
+    );
+    assertEquals(faultOf(said), ["error", "provider_error", "Overloaded"]);
+    assertEquals(said.errorDetails, { requestId: "req_9", providerErrorType: "overloaded_error" });
+  });
+
+  Deno.test(`${name} reads what a client throws where the provider refuses`, async () => {
+    const error = { type: "rate_limit_error", message: "Too many requests" };
+    const headers = new Headers({ [requestIdHeader]: "req_7", "retry-after": "1.5" });
+    const expected = {
+      requestId: "req_7",
+      providerErrorType: "rate_limit_error",
+      status: 429,
+      retryAfter: 1500,
+    };
+    for (
+      const fields of [
+        { status: 429, error, headers },
+        { status: 429, error: { error }, headers: new Headers({ "retry-after": "1.5" }) },
+      ]
+    ) {
+      const thrown = clientError("429 whatever", { ...fields, requestID: "req_7" });
+      const failure = await readFailure(stream(Promise.reject(thrown)));
+      assertEquals(faultOf(failure), [
+        "error",
+        "http_error",
+        "HTTP status 429: Too many requests",
+      ]);
+      assertEquals(failure.errorDetails, expected);
+    }
+
+    const faultsOf = async (message: string, fields: object) =>
+      faultOf(await readFailure(stream(Promise.reject(clientError(message, fields)))));
+    assertEquals(
+      await faultsOf(JSON.stringify({ error: { message: "Busy", code: 503 } }), { status: 503 }),
+      ["error", "http_error", "HTTP status 503: Busy"],
+    );
+    assertEquals(
+      await faultsOf("no such model", { status_code: 404, error: "no such model" }),
+      ["error", "http_error", "HTTP status 404: no such model"],
+    );
+    assertEquals(
+      await faultsOf("502 upstream is away", { status: 502, headers: {}, error: undefined }),
+      ["error", "http_error", "HTTP status 502: upstream is away"],
+    );
+    const $fault = "client";
+    const $metadata = { httpStatusCode: 429, requestId: "req_7" };
+    const thrown = clientError("Too many tokens", { name: "ThrottlingException", $fault });
+    const throttled = await readFailure(stream(Promise.reject(thrown)));
+    assertEquals(faultOf(throttled), ["error", "provider_error", "Too many tokens"]);
+    assertEquals(throttled.errorDetails, { providerErrorType: "ThrottlingException" });
+    const refused = await readFailure(
+      stream(Promise.reject(Object.assign(thrown, { $metadata }))),
+    );
+    assertEquals(faultOf(refused), ["error", "http_error", "HTTP status 429: Too many tokens"]);
+    assertEquals(refused.errorDetails, {
+      requestId: "req_7",
+      providerErrorType: "ThrottlingException",
+      status: 429,
+    });
+    for (const fields of [{}, { status: "429" }, { status: 200 }, { status: 7 }, { error: "" }]) {
+      assertEquals(await faultsOf("{no", fields), [
+        "error",
+        "network_error",
+        "The connection broke: {no",
+      ]);
     }
   });
 

@@ -3,6 +3,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { assertEquals } from "@std/assert";
 import { createAnthropicMessagesAdapter } from "../../src/adapters/anthropic_messages.ts";
+import { streamAnthropicMessages } from "../../src/adapters/stream_anthropic_messages.ts";
 import { outcomeOf } from "./_bodies.ts";
 import { readRecordings } from "./_recordings.ts";
 
@@ -15,26 +16,32 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   tool_use: "tool_use",
 };
 
-/** What the official client makes of a body that it fetches over loopback. */
-async function finalMessageOf(body: Uint8Array): Promise<Message> {
+/** Serves an answer over loopback while the official client asks for it. */
+async function withClient<T>(
+  answer: () => Response,
+  run: (client: Anthropic) => Promise<T>,
+): Promise<T> {
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     async (request) => {
       await request.body?.cancel();
-      return new Response(new Uint8Array(body), {
-        headers: { "content-type": "text/event-stream" },
-      });
+      return answer();
     },
   );
   try {
     const baseURL = `http://127.0.0.1:${server.addr.port}`;
-    const client = new Anthropic({ baseURL, apiKey: "none", authToken: null, maxRetries: 0 });
-    return await client.messages.stream({ model: "m", max_tokens: 1, messages: [] })
-      .finalMessage();
+    return await run(new Anthropic({ baseURL, apiKey: "none", authToken: null, maxRetries: 0 }));
   } finally {
     await server.shutdown();
   }
 }
+
+function streamOf(body: Uint8Array): Response {
+  const headers = { "content-type": "text/event-stream" };
+  return new Response(new Uint8Array(body), { headers });
+}
+
+const REQUEST = { model: "m", max_tokens: 1, messages: [] };
 
 /** The client's content as our events have it. */
 function contentOf({ content }: Message): unknown[] {
@@ -56,7 +63,10 @@ function contentOf({ content }: Message): unknown[] {
 
 for (const { name, body } of readRecordings("anthropic")) {
   Deno.test(`AnthropicMessagesAdapter agrees with the official client about ${name}`, async () => {
-    const final = await finalMessageOf(body);
+    const final = await withClient(
+      () => streamOf(body),
+      (client) => client.messages.stream(REQUEST).finalMessage(),
+    );
 
     const { message } = outcomeOf(createAnthropicMessagesAdapter(), [body]);
 
@@ -89,3 +99,54 @@ for (const { name, body } of readRecordings("anthropic")) {
     if (replay) assertEquals(replay.content, content);
   });
 }
+
+for (const { name, body } of readRecordings("anthropic")) {
+  Deno.test(`streamAnthropicMessages reads the official client's stream of ${name}`, async () => {
+    const options = { now: () => 0 };
+    for (const ask of ["create", "stream"] as const) {
+      const message = await withClient(
+        () => streamOf(body),
+        (client) => {
+          const answer = ask === "create"
+            ? client.messages.create({ ...REQUEST, stream: true })
+            : client.messages.stream(REQUEST);
+          return streamAnthropicMessages(answer, options).result();
+        },
+      );
+
+      assertEquals(message, outcomeOf(createAnthropicMessagesAdapter(options), [body]).message);
+    }
+  });
+}
+
+Deno.test("streamAnthropicMessages reads what the official client throws", async () => {
+  const error = { type: "overloaded_error", message: "Overloaded" };
+  const body = { type: "error", error, request_id: "req_1" };
+  const headers = { "request-id": "req_1", "retry-after": "2" };
+  const answers: ReadonlyArray<readonly [() => Response, string, object]> = [
+    [
+      () => Response.json(body, { status: 529, headers }),
+      "HTTP status 529: Overloaded",
+      { status: 529, retryAfter: 2000 },
+    ],
+    [
+      () => streamOf(new TextEncoder().encode(`event: error\ndata: ${JSON.stringify(body)}\n\n`)),
+      "Overloaded",
+      {},
+    ],
+  ];
+  for (const [answer, errorMessage, details] of answers) {
+    const message = await withClient(
+      answer,
+      (client) =>
+        streamAnthropicMessages(client.messages.create({ ...REQUEST, stream: true })).result(),
+    );
+
+    assertEquals(message.errorMessage, errorMessage);
+    assertEquals(message.errorDetails, {
+      requestId: "req_1",
+      providerErrorType: "overloaded_error",
+      ...details,
+    });
+  }
+});

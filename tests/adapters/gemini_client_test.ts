@@ -3,20 +3,22 @@
 import { type FunctionCall, type GenerateContentResponse, GoogleGenAI } from "@google/genai";
 import { assertEquals } from "@std/assert";
 import { createGeminiAdapter } from "../../src/adapters/gemini.ts";
+import { streamGemini } from "../../src/adapters/stream_gemini.ts";
 import { outcomeOf } from "./_bodies.ts";
 import { readRecordings } from "./_recordings.ts";
 
 const STOP_REASONS: Readonly<Record<string, string>> = { STOP: "stop", MAX_TOKENS: "length" };
 
-/** What the official client makes of a body that it fetches over loopback. */
-async function chunksOf(body: Uint8Array): Promise<GenerateContentResponse[]> {
+/** Serves an answer over loopback while the official client asks for it. */
+async function withAnswer<T>(
+  answer: () => Response,
+  run: (stream: Promise<AsyncIterable<GenerateContentResponse>>) => Promise<T>,
+): Promise<T> {
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     async (request) => {
       await request.body?.cancel();
-      return new Response(new Uint8Array(body), {
-        headers: { "content-type": "text/event-stream" },
-      });
+      return answer();
     },
   );
   try {
@@ -24,18 +26,24 @@ async function chunksOf(body: Uint8Array): Promise<GenerateContentResponse[]> {
       apiKey: "none",
       httpOptions: { baseUrl: `http://127.0.0.1:${server.addr.port}` },
     });
-    const chunks: GenerateContentResponse[] = [];
-    const stream = await client.models.generateContentStream({ model: "m", contents: "Hi" });
-    for await (const chunk of stream) chunks.push(chunk);
-    return chunks;
+    return await run(client.models.generateContentStream({ model: "m", contents: "Hi" }));
   } finally {
     await server.shutdown();
   }
 }
 
+function streamOf(body: Uint8Array): Response {
+  const headers = { "content-type": "text/event-stream" };
+  return new Response(new Uint8Array(body), { headers });
+}
+
 for (const { name, body } of readRecordings("gemini")) {
   Deno.test(`GeminiAdapter agrees with the official client about ${name}`, async () => {
-    const chunks = await chunksOf(body);
+    const chunks = await withAnswer(() => streamOf(body), async (stream) => {
+      const chunks: GenerateContentResponse[] = [];
+      for await (const chunk of await stream) chunks.push(chunk);
+      return chunks;
+    });
     const parts = chunks.flatMap((chunk) => chunk.candidates?.[0]?.content?.parts ?? []);
     const calls = parts.flatMap(({ functionCall }): FunctionCall[] =>
       functionCall ? [functionCall] : []
@@ -102,3 +110,40 @@ function joined(parts: readonly object[]): unknown[] {
   }
   return all;
 }
+
+for (const { name, body } of readRecordings("gemini")) {
+  Deno.test(`streamGemini reads the official client's stream of ${name}`, async () => {
+    let ids = 0;
+    const options = { now: () => 0, createId: () => `call_${ids++}` };
+    const message = await withAnswer(
+      () => streamOf(body),
+      (stream) => streamGemini(stream, options).result(),
+    );
+    ids = 0;
+
+    const { message: expected } = outcomeOf(createGeminiAdapter(options), [body]);
+    // The client has a name of its own for it.
+    const json = JSON.stringify(expected).replaceAll('"citationSources":', '"citations":');
+    assertEquals(message, JSON.parse(json));
+  });
+}
+
+Deno.test("streamGemini reads what the official client throws", async () => {
+  const error = {
+    code: 429,
+    message: "Quota exceeded",
+    status: "RESOURCE_EXHAUSTED",
+    details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "3s" }],
+  };
+  const message = await withAnswer(
+    () => Response.json({ error }, { status: 429 }),
+    (stream) => streamGemini(stream).result(),
+  );
+
+  assertEquals(message.errorMessage, "HTTP status 429: Quota exceeded");
+  assertEquals(message.errorDetails, {
+    providerErrorType: "RESOURCE_EXHAUSTED",
+    status: 429,
+    retryAfter: 3000,
+  });
+});

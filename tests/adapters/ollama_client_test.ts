@@ -3,35 +3,42 @@
 import { assertEquals } from "@std/assert";
 import { type ChatResponse, Ollama, type ToolCall } from "ollama";
 import { createOllamaChatAdapter } from "../../src/adapters/ollama_chat.ts";
+import { streamOllamaChat } from "../../src/adapters/stream_ollama_chat.ts";
 import { outcomeOf } from "./_bodies.ts";
 import { readRecordings } from "./_recordings.ts";
 
-/** What the official client makes of a body that it fetches over loopback. */
-async function partsOf(body: Uint8Array): Promise<ChatResponse[]> {
+/** Serves an answer over loopback while the official client asks for it. */
+async function withAnswer<T>(
+  answer: () => Response,
+  run: (parts: Promise<AsyncIterable<ChatResponse>>) => Promise<T>,
+): Promise<T> {
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     async (request) => {
       await request.body?.cancel();
-      return new Response(new Uint8Array(body), {
-        headers: { "content-type": "application/x-ndjson" },
-      });
+      return answer();
     },
   );
   try {
     const client = new Ollama({ host: `http://127.0.0.1:${server.addr.port}` });
-    const parts: ChatResponse[] = [];
-    for await (const part of await client.chat({ model: "m", messages: [], stream: true })) {
-      parts.push(part);
-    }
-    return parts;
+    return await run(client.chat({ model: "m", messages: [], stream: true }));
   } finally {
     await server.shutdown();
   }
 }
 
+function streamOf(body: Uint8Array): Response {
+  const headers = { "content-type": "application/x-ndjson" };
+  return new Response(new Uint8Array(body), { headers });
+}
+
 for (const { name, body } of readRecordings("ollama")) {
   Deno.test(`OllamaChatAdapter agrees with the official client about ${name}`, async () => {
-    const parts = await partsOf(body);
+    const parts = await withAnswer(() => streamOf(body), async (stream) => {
+      const parts: ChatResponse[] = [];
+      for await (const part of await stream) parts.push(part);
+      return parts;
+    });
     const last = parts.at(-1) as ChatResponse;
     const calls = parts.flatMap(({ message }) => message.tool_calls ?? []);
 
@@ -75,3 +82,27 @@ for (const { name, body } of readRecordings("ollama")) {
     );
   });
 }
+
+for (const { name, body } of readRecordings("ollama")) {
+  Deno.test(`streamOllamaChat reads the official client's stream of ${name}`, async () => {
+    let ids = 0;
+    const options = { now: () => 0, createId: () => `call_${ids++}` };
+    const message = await withAnswer(
+      () => streamOf(body),
+      (stream) => streamOllamaChat(stream, options).result(),
+    );
+    ids = 0;
+
+    assertEquals(message, outcomeOf(createOllamaChatAdapter(options), [body], "ndjson").message);
+  });
+}
+
+Deno.test("streamOllamaChat reads what the official client throws", async () => {
+  const message = await withAnswer(
+    () => Response.json({ error: "no such model" }, { status: 404 }),
+    (stream) => streamOllamaChat(stream).result(),
+  );
+
+  assertEquals(message.errorMessage, "HTTP status 404: no such model");
+  assertEquals(message.errorDetails, { status: 404 });
+});

@@ -5,6 +5,8 @@ import OpenAI from "openai";
 import type { AssistantMessage, Usage } from "../../mod.ts";
 import { createOpenAiChatAdapter } from "../../src/adapters/openai_chat.ts";
 import { createOpenAiResponsesAdapter } from "../../src/adapters/openai_responses.ts";
+import { streamOpenAiChat } from "../../src/adapters/stream_openai_chat.ts";
+import { streamOpenAiResponses } from "../../src/adapters/stream_openai_responses.ts";
 import { outcomeOf } from "./_bodies.ts";
 import { readRecordings } from "./_recordings.ts";
 
@@ -33,11 +35,18 @@ function summaryOf(message: AssistantMessage): Summary {
 /** Serves a body over loopback while the official client reads it. */
 async function withClient<T>(body: Uint8Array, run: (client: OpenAI) => Promise<T>): Promise<T> {
   const headers = { "content-type": "text/event-stream" };
+  return await withAnswer(() => new Response(new Uint8Array(body), { headers }), run);
+}
+
+async function withAnswer<T>(
+  answer: () => Response,
+  run: (client: OpenAI) => Promise<T>,
+): Promise<T> {
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
     async (request) => {
       await request.body?.cancel();
-      return new Response(new Uint8Array(body), { headers });
+      return answer();
     },
   );
   try {
@@ -122,3 +131,69 @@ for (const { name, body } of readRecordings("openai-responses")) {
     });
   });
 }
+
+const options = { now: () => 0 };
+
+for (const { name, body } of readRecordings("openai-chat")) {
+  Deno.test(`streamOpenAiChat reads the official client's stream of ${name}`, async () => {
+    for (const ask of ["create", "stream"] as const) {
+      const message = await withClient(body, (client) => {
+        const answer = ask === "create"
+          ? client.chat.completions.create({ model: "m", messages: [], stream: true })
+          : client.chat.completions.stream({ model: "m", messages: [] });
+        return streamOpenAiChat(answer, options).result();
+      });
+
+      assertEquals(message, outcomeOf(createOpenAiChatAdapter(options), [body]).message);
+    }
+  });
+}
+
+for (const { name, body } of readRecordings("openai-responses")) {
+  Deno.test(`streamOpenAiResponses reads the official client's stream of ${name}`, async () => {
+    const message = await withClient(
+      body,
+      (client) =>
+        streamOpenAiResponses(
+          client.responses.create({ model: "m", input: "", stream: true }),
+          options,
+        ).result(),
+    );
+
+    assertEquals(message, outcomeOf(createOpenAiResponsesAdapter(options), [body]).message);
+  });
+}
+
+Deno.test("streamOpenAiChat reads what the official client throws", async () => {
+  const error = { type: "requests", code: null, message: "Too many requests" };
+  const headers = { "x-request-id": "req_1", "retry-after": "2" };
+  const answers: ReadonlyArray<readonly [() => Response, string, object]> = [
+    [
+      () => Response.json({ error }, { status: 429, headers }),
+      "HTTP status 429: Too many requests",
+      { providerErrorType: "requests", status: 429, retryAfter: 2000 },
+    ],
+    [
+      () =>
+        new Response(`data: ${JSON.stringify({ error })}\n\n`, {
+          headers: { "x-request-id": "req_1", "content-type": "text/event-stream" },
+        }),
+      "Too many requests",
+      { providerErrorType: "requests" },
+    ],
+    [
+      () => new Response("<title>Bad gateway</title>", { status: 502, headers }),
+      "HTTP status 502: <title>Bad gateway</title>",
+      { status: 502, retryAfter: 2000 },
+    ],
+  ];
+  for (const [answer, errorMessage, details] of answers) {
+    const message = await withAnswer(answer, (client) =>
+      streamOpenAiChat(
+        client.chat.completions.create({ model: "m", messages: [], stream: true }),
+      ).result());
+
+    assertEquals(message.errorMessage, errorMessage);
+    assertEquals(message.errorDetails, { requestId: "req_1", ...details });
+  }
+});

@@ -67,6 +67,7 @@ export { BlockSerializer, type SerializedBlock } from "../_block_serializer.ts";
 export { connectDecoder } from "../_decoder_stream.ts";
 export {
   type ResponseFormat,
+  type ResponseSource,
   streamResponse,
   type StreamResponseOptions,
 } from "../_stream_response.ts";

@@ -5,7 +5,7 @@
  */
 
 export type { Adapter, AdapterLimits, AdapterOptions, Emit, PayloadText } from "../_adapter.ts";
-export type { StreamResponseOptions } from "../_stream_response.ts";
+export type { ResponseSource, StreamResponseOptions } from "../_stream_response.ts";
 export { createAnthropicMessagesAdapter } from "../anthropic_messages.ts";
 export { AnthropicMessagesDecoderStream } from "../anthropic_messages_decoder_stream.ts";
 export { streamAnthropicMessages } from "../stream_anthropic_messages.ts";

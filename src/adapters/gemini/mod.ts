@@ -5,7 +5,7 @@
  */
 
 export type { Adapter, AdapterLimits, AdapterOptions, Emit, PayloadText } from "../_adapter.ts";
-export type { StreamResponseOptions } from "../_stream_response.ts";
+export type { ResponseSource, StreamResponseOptions } from "../_stream_response.ts";
 export { createGeminiAdapter } from "../gemini.ts";
 export { GeminiDecoderStream } from "../gemini_decoder_stream.ts";
 export { streamGemini } from "../stream_gemini.ts";

@@ -5,7 +5,7 @@
  */
 
 export type { Adapter, AdapterLimits, AdapterOptions, Emit, PayloadText } from "../_adapter.ts";
-export type { StreamResponseOptions } from "../_stream_response.ts";
+export type { ResponseSource, StreamResponseOptions } from "../_stream_response.ts";
 export { createOllamaChatAdapter } from "../ollama_chat.ts";
 export { OllamaChatDecoderStream } from "../ollama_chat_decoder_stream.ts";
 export { streamOllamaChat } from "../stream_ollama_chat.ts";

@@ -5,7 +5,7 @@
  */
 
 export type { Adapter, AdapterLimits, AdapterOptions, Emit, PayloadText } from "../_adapter.ts";
-export type { StreamResponseOptions } from "../_stream_response.ts";
+export type { ResponseSource, StreamResponseOptions } from "../_stream_response.ts";
 export { createOpenAiChatAdapter } from "../openai_chat.ts";
 export { OpenAiChatDecoderStream } from "../openai_chat_decoder_stream.ts";
 export { createOpenAiResponsesAdapter } from "../openai_responses.ts";
