@@ -101,6 +101,8 @@ export interface ProviderReplay {
 export interface AssistantErrorDetails {
   /** The provider's own name for the error, such as `overloaded_error`. */
   readonly providerErrorType?: string;
+  /** What it says beside that, such as `context_length_exceeded` of an `invalid_request_error`. */
+  readonly providerErrorCode?: string;
   /** The HTTP status of the response. */
   readonly status?: number;
   /** How long the provider asks to wait before a retry, in milliseconds. */

@@ -9,7 +9,7 @@ import { SSE_FIELDS } from "../wire/_sse_fields.ts";
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
 import { type Adapter, AdapterError, type AssistantErrorCode, type Emit } from "./_adapter.ts";
 import { excerptOf } from "./_excerpt.ts";
-import { readProviderError } from "./_provider_error.ts";
+import { isRefusedBase, readProviderError } from "./_provider_error.ts";
 import { RepeatedFrame } from "./_repeated_frame.ts";
 
 /** The longest line, and the longest data of a server-sent event, in UTF-16 code units. */
@@ -136,7 +136,9 @@ export function readUnframed(body: string | undefined): AdapterError | undefined
     return undefined;
   }
   const values = Array.isArray(value) ? value : [value];
-  const failed = values.find((item) => isPlainObject(item) && "error" in item);
+  const failed = values.find((item) =>
+    isPlainObject(item) && ("error" in item || isRefusedBase(item))
+  );
   return failed === undefined
     ? new AdapterError("malformed_frame", "Expected server-sent events, received JSON")
     : readProviderError(failed);

@@ -10,33 +10,61 @@ const RETRY_INFO = /\bgoogle\.rpc\.RetryInfo$/;
 /** A duration as protocol buffers write it in JSON: in seconds. */
 const RETRY_DELAY = /^(\d{1,12}(?:\.\d{1,9})?)s$/;
 
+/** A status as a text, as some servers have it. */
+const STATUS = /^[45]\d\d$/;
+
 /**
  * Reads an error that came in a body: as an object or a text under `error` or `detail`, in an array, or
  * flat, as the value itself. Its words and its type are kept.
  */
 export function readProviderError(value: unknown): AdapterError {
   const outer = Array.isArray(value) ? value[0] : value;
-  const inner = isPlainObject(outer) ? outer.error ?? outer.detail ?? outer : outer;
-  if (typeof inner === "string" && inner !== "") {
-    return new AdapterError("provider_error", inner, requestIdOf(outer));
-  }
-  const fields = isPlainObject(inner) ? inner : {};
+  const beside = isPlainObject(outer) ? outer : {};
+  const inner = beside.error ?? beside.detail ?? refusedBaseOf(beside) ?? outer;
+  const fields: Readonly<Record<string, unknown>> = isPlainObject(inner)
+    ? inner
+    : { message: inner };
   const { message, type, code, status } = fields;
-  const names = [type, code, status];
-  const name = names.find((name) => typeof name === "string" && name !== "" && name !== "error") as
-    | string
-    | undefined;
-  const number = [status, code].find((number) =>
-    Number.isInteger(number) && (number as number) >= 400 && (number as number) < 600
-  );
+  const name = [type, code, status, beside.error_type].find(isName);
+  const number = [
+    status,
+    code,
+    fields.status_code,
+    fields.http_status_code,
+    beside.status,
+    beside.status_code,
+  ].map((number) => typeof number === "string" && STATUS.test(number) ? Number(number) : number)
+    .find((number) =>
+      Number.isInteger(number) && (number as number) >= 400 && (number as number) < 600
+    );
   const retryAfter = readRetryInfo(fields.details);
   const details: AssistantErrorDetails = {
     ...(name !== undefined && { providerErrorType: name }),
+    ...(isName(code) && code !== name && { providerErrorCode: code }),
     ...(number !== undefined && { status: number as number }),
     ...(retryAfter !== undefined && { retryAfter }),
     ...requestIdOf(outer),
   };
   return new AdapterError("provider_error", readMessage(message, inner, name), details);
+}
+
+/** Whether a body says that a request was refused, the way that one provider does: beside the answer. */
+export function isRefusedBase(value: Readonly<Record<string, unknown>>): boolean {
+  return refusedBaseOf(value) !== undefined;
+}
+
+function refusedBaseOf(value: Readonly<Record<string, unknown>>) {
+  const base = value.base_resp;
+  if (!isPlainObject(base) || !Number.isInteger(base.status_code) || base.status_code === 0) {
+    return undefined;
+  }
+  return { message: base.status_msg, code: String(base.status_code) };
+}
+
+/** Whether a value names an error; a status is no name, nor is a word for nothing. */
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value !== "error" && value !== "None" &&
+    !STATUS.test(value);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { checkBytes } from "../_check_bytes.ts";
-import { kindOf } from "../_json.ts";
+import { isPlainObject, kindOf } from "../_json.ts";
 import { quote } from "../_quote.ts";
 import { createStreamEventValidator } from "../stream_event_validator.ts";
 import type { AssistantContent, AssistantErrorDetails, StreamEvent } from "../types.ts";
@@ -16,7 +16,7 @@ import { BodyDecoder } from "./_body_decoder.ts";
 import { readClientError } from "./_client_error.ts";
 import { excerptOf } from "./_excerpt.ts";
 import { bodyOfPayloads } from "./_payload_body.ts";
-import { readProviderError } from "./_provider_error.ts";
+import { isRefusedBase, readProviderError } from "./_provider_error.ts";
 import { requestIdOf, retryAfterOf } from "./_response_headers.ts";
 
 /**
@@ -290,9 +290,9 @@ function quoteBody(error: AdapterError, text: string, contentType: string): Adap
   }
   return code === "http_error"
     ? new AdapterError(code, `${message}: ${said.message}`, { ...said.details, ...details })
-    : new AdapterError("provider_error", said.message, { ...said.details, ...details });
+    : new AdapterError("provider_error", said.message, { ...details, ...said.details });
 }
 
 function hasError(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "error" in value;
+  return isPlainObject(value) && ("error" in value || isRefusedBase(value));
 }

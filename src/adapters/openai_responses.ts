@@ -121,18 +121,14 @@ class OpenAiResponsesAdapter extends WireAdapter {
     if (!isPlainObject(payload)) throw malformed("Expected an event to be an object");
     const { type } = payload;
     if (typeof type !== "string") {
-      if (isPlainObject(payload.error)) throw readProviderError(payload.error);
+      if (isPlainObject(payload.error)) throw readProviderError(payload);
       throw malformed("Expected an event to have a type");
     }
     if (isPlainObject(payload.response)) this.#response(payload.response);
     switch (type) {
       case "error":
       case "response.error":
-        throw readProviderError(
-          isPlainObject(payload.error) || typeof payload.error === "string"
-            ? payload.error
-            : { ...payload, type: undefined },
-        );
+        throw readProviderError({ ...payload, type: undefined });
       case "response.output_item.added":
         this.#added(payload);
         return;

@@ -235,7 +235,7 @@ for (const [word, errorMessage] of Object.entries(REASONS)) {
 
 const ERRORS: Readonly<Record<string, readonly [unknown, string, unknown]>> = {
   "a text": [{ error: "model runner: unexpected EOF" }, "model runner: unexpected EOF", undefined],
-  "a text with a status": [{ error: "busy", status: 503 }, "busy", undefined],
+  "a text with a status": [{ error: "busy", status: 503 }, "busy", { status: 503 }],
   "nested": [
     { error: { message: "Slow down", type: "rate_limit", code: 429 } },
     "Slow down",

@@ -612,8 +612,28 @@ const ERRORS: Readonly<Record<string, readonly [unknown, string, unknown]>> = {
   "nested": [
     { type: "error", error: { type: "overloaded", code: "busy", message: "Later" } },
     "Later",
-    { providerErrorType: "overloaded" },
+    { providerErrorType: "overloaded", providerErrorCode: "busy" },
   ],
+  "nested, with a status and the request's id beside it": [
+    {
+      type: "error",
+      status: 400,
+      request_id: "req_1",
+      error: {
+        type: "invalid_request_error",
+        code: "context_length_exceeded",
+        message: "Too long",
+      },
+    },
+    "Too long",
+    {
+      providerErrorType: "invalid_request_error",
+      providerErrorCode: "context_length_exceeded",
+      status: 400,
+      requestId: "req_1",
+    },
+  ],
+  "a text": [{ type: "error", error: "Gone" }, "Gone", undefined],
   "without a type": [{ error: { message: "Later", code: 503 } }, "Later", { status: 503 }],
   "in the response": [
     event("failed", {
