@@ -36,14 +36,20 @@ export function readOpenAiUsage(value: Fields): Usage {
   let output = count(value.completion_tokens, value.output_tokens) ?? 0;
   const reasoning = count(outputDetails.reasoning_tokens, value.reasoning_tokens) ?? 0;
   const total = count(value.total_tokens);
-  // Some servers count reasoning apart from the completion; only then do all three make the total.
-  if (reasoning > 0 && total === prompt + output + reasoning) output += reasoning;
+  const cache = cacheRead + cacheWrite;
+  // Some servers count the cache apart from the prompt; only then do all together make the total.
+  const isCacheApart = cache > prompt ||
+    (cache > 0 && total === prompt + cache + output && total !== prompt + output + reasoning);
+  const input = isCacheApart ? prompt : prompt - cache;
+  // Some count reasoning apart from the completion, or in nothing but the total.
+  const rest = (total ?? 0) - input - cache - output;
+  if (rest > 0) output += rest;
   return {
-    input: Math.max(0, prompt - cacheRead - cacheWrite),
+    input,
     output,
     cacheRead,
     cacheWrite,
-    totalTokens: total ?? prompt + output,
+    totalTokens: total ?? input + cache + output,
     cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
   };
 }

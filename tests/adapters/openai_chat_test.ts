@@ -581,6 +581,33 @@ const USAGES: Readonly<Record<string, readonly [unknown, readonly number[]]>> = 
     },
     [85, 20, 10, 5, 120],
   ],
+  "a server that counts reasoning in nothing but the total": [
+    { prompt_tokens: 20, completion_tokens: 198, total_tokens: 623 },
+    [20, 603, 0, 0, 623],
+  ],
+  "a server that counts reasoning apart, and a cache": [
+    {
+      prompt_tokens: 100,
+      completion_tokens: 20,
+      total_tokens: 150,
+      prompt_tokens_details: { cached_tokens: 30 },
+      completion_tokens_details: { reasoning_tokens: 30 },
+    },
+    [70, 50, 30, 0, 150],
+  ],
+  "a gateway that counts the cache apart": [
+    {
+      prompt_tokens: 100,
+      completion_tokens: 20,
+      total_tokens: 150,
+      prompt_tokens_details: { cached_tokens: 30 },
+    },
+    [100, 20, 30, 0, 150],
+  ],
+  "a gateway that counts a large cache apart, without a total": [
+    { prompt_tokens: 4, completion_tokens: 20, cache_read_input_tokens: 900 },
+    [4, 20, 900, 0, 924],
+  ],
   "nobody, with nonsense": [
     { prompt_tokens: "many", completion_tokens: -1, total_tokens: null },
     [0, 0, 0, 0, 0],
