@@ -49,7 +49,8 @@ interface Entry {
   readonly extra: Readonly<Record<string, unknown>> | undefined;
 }
 
-const KNOWN_FIELDS = new Set(["index", "id", "type", "function", "custom"]);
+const KNOWN_FIELDS = new Set(["index", "id", "function", "custom"]);
+const KNOWN_TYPES: readonly unknown[] = ["function", "custom", "", null];
 
 /**
  * Finds out which call each fragment belongs to, whatever the wire leaves out or repeats. Where two
@@ -76,7 +77,7 @@ export class ChatToolCalls {
       const isBare = entry.index === undefined && entry.id === undefined &&
         entry.name === undefined;
       const found = isBare ? this.#findBare(entry, named) : this.#find(entry);
-      if (isBare && !found) continue;
+      if (!found && (isBare || isNothing(entry))) continue;
       const call = found ?? this.#add(entry);
       if (!isBare) named.add(call);
       this.#fill(call, entry);
@@ -243,7 +244,10 @@ function readEntry(value: unknown): Entry {
       "Expected a tool call's arguments to be a string or an object",
     );
   }
-  const extras = Object.keys(value).filter((key) => !KNOWN_FIELDS.has(key) && value[key] !== null);
+  const extras = Object.keys(value).filter((key) =>
+    !KNOWN_FIELDS.has(key) && value[key] !== null &&
+    !(key === "type" && KNOWN_TYPES.includes(type))
+  );
   return {
     index: readKey(index, "index"),
     id: readKey(id, "id"),
@@ -255,6 +259,12 @@ function readEntry(value: unknown): Entry {
       ? Object.fromEntries(extras.map((key) => [key, value[key]]))
       : undefined,
   };
+}
+
+/** Whether a fragment says nothing but where it would belong: some servers fill in every field. */
+function isNothing({ id, name, isCustom, delta, object, extra }: Entry): boolean {
+  return id === undefined && name === undefined && !isCustom && delta === undefined &&
+    object === undefined && extra === undefined;
 }
 
 /** An index or id, of either type; empty and `null` are none. */

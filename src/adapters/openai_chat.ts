@@ -230,7 +230,12 @@ class OpenAiChatAdapter extends WireAdapter {
     const content = isPlainObject(message) ? message.content : undefined;
     const isRepeat = content === undefined || content === null || content === "" ||
       content === this.#texts.map((block) => block.text).join("");
-    if (isRepeat) return undefined;
+    if (isRepeat) {
+      // What was not streamed is not said once more.
+      if (this.#calls.all.length > 0 || !isPlainObject(message)) return undefined;
+      const { tool_calls, function_call } = message;
+      return { tool_calls, function_call };
+    }
     throw new AdapterError("wire_order", "Expected the message to repeat what was streamed");
   }
 

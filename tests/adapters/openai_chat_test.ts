@@ -80,6 +80,15 @@ function calls(...fragments: readonly Record<string, unknown>[]): unknown {
   });
 }
 
+/** What servers send whose programs write out all that they have. */
+const EMPTY_FIELDS = {
+  reasoning_content: "",
+  function_call: { name: "", arguments: "" },
+  refusal: "",
+  tool_calls: [],
+  extra_fields: null,
+};
+
 const STOP = chunk({}, "stop");
 const TOOL_CALLS = chunk({}, "tool_calls");
 
@@ -301,6 +310,38 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     "tool_use",
     { sh: { input: "ls -l" }, id: "a" },
   ],
+  "fills in every field of what it does not say": [
+    [
+      chunk({ role: "assistant", content: "", ...EMPTY_FIELDS }, ""),
+      chunk({ content: "Hi", ...EMPTY_FIELDS }, ""),
+      chunk({ content: "", ...EMPTY_FIELDS }, "stop"),
+    ],
+    "stop",
+    "Hi",
+  ],
+  "fills in the fields of a function_call beside its calls": [
+    [
+      chunk({ ...EMPTY_FIELDS, tool_calls: [{ index: 0, id: "a", function: { name: "f" } }] }),
+      chunk({ ...EMPTY_FIELDS, tool_calls: [{ index: 0, function: { arguments: "{}" } }] }),
+      TOOL_CALLS,
+    ],
+    "tool_use",
+    { f: {}, id: "a" },
+  ],
+  "has a fragment that says nothing but an index before the call": [
+    [
+      calls({ index: 0, id: "", name: "", arguments: "" }),
+      calls({ index: 0, id: "a", name: "f", arguments: "{}" }),
+      TOOL_CALLS,
+    ],
+    "tool_use",
+    { f: {}, id: "a" },
+  ],
+  "has a fragment that says nothing but an index, and no call": [
+    [chunk({ content: "Hi" }), calls({ index: 0, id: "", name: "", arguments: "" }), STOP],
+    "stop",
+    "Hi",
+  ],
   "refuses in words": [
     [chunk({ refusal: "I " }), chunk({ refusal: "won't." }), STOP],
     "stop",
@@ -472,6 +513,38 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     ],
     "stop",
     "Hi",
+  ],
+  "has calls in the message at the end only": [
+    [
+      chunk({ content: "Hi" }),
+      {
+        choices: [{
+          index: 0,
+          message: {
+            content: "Hi",
+            tool_calls: [{ id: "a", function: { name: "f", arguments: "{}" } }],
+          },
+          finish_reason: "stop",
+        }],
+      },
+    ],
+    "tool_use",
+    "Hi",
+    { f: {}, id: "a" },
+  ],
+  "repeats its calls in the message at the end": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: "{}" }),
+      {
+        choices: [{
+          index: 0,
+          message: { tool_calls: [{ id: "a", function: { name: "f", arguments: "{}" } }] },
+          finish_reason: "stop",
+        }],
+      },
+    ],
+    "tool_use",
+    { f: {}, id: "a" },
   ],
   "ends with another message than it streamed": [
     [
