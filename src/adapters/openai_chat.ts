@@ -11,7 +11,7 @@ import {
 } from "./_adapter.ts";
 import type { SerializedBlock } from "./_block_serializer.ts";
 import { type ChatToolCall, ChatToolCalls } from "./_chat_tool_calls.ts";
-import { readProviderError } from "./_provider_error.ts";
+import { isRefusedBase, readProviderError } from "./_provider_error.ts";
 import { readOpenAiUsage } from "./_openai_usage.ts";
 import { isTooDeepToKeep } from "./_replay_depth.ts";
 import { WireAdapter } from "./_wire_adapter.ts";
@@ -25,11 +25,13 @@ type Finish = SuccessfulStopReason | AssistantErrorCode;
 const FINISH_REASONS: ReadonlyMap<string, Finish> = new Map<string, Finish>([
   ["stop", "stop"],
   ["eos", "stop"],
+  ["eos_token", "stop"],
   ["end_turn", "stop"],
   ["stop_sequence", "stop"],
   ["length", "length"],
   ["max_tokens", "length"],
   ["model_length", "length"],
+  ["model_context_window_exceeded", "length"],
   ["tool_calls", "tool_use"],
   ["tool_use", "tool_use"],
   ["function_call", "tool_use"],
@@ -41,6 +43,9 @@ const FINISH_REASONS: ReadonlyMap<string, Finish> = new Map<string, Finish>([
   ["error", "provider_error"],
   ["abort", "provider_error"],
   ["network_error", "provider_error"],
+  ["repetition", "provider_error"],
+  ["function_call_filter", "provider_error"],
+  ["function_call_filter: malformed_function_call", "invalid_tool_arguments"],
   ["insufficient_system_resource", "provider_error"],
 ]);
 
@@ -51,7 +56,20 @@ const SUCCESSES: readonly Finish[] = ["stop", "tool_use", "length"];
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text", "thinking"];
 
 /** Lists in a delta that the events cannot express. */
-const KEPT_LISTS = ["images", "annotations", "citations"];
+const KEPT_LISTS = [
+  "images",
+  "annotations",
+  "citations",
+  "executed_tools",
+  "thinking_blocks",
+  "reasoning_items",
+];
+
+/** Values in a delta that the events cannot express; the newest holds. */
+const KEPT_VALUES = ["reasoning_opaque", "context"];
+
+/** What stands beside the choices and the events cannot express; servers repeat it, and it grows. */
+const KEPT_BESIDE = ["citations", "search_results", "search_info", "web_search"];
 
 /**
  * Creates an adapter of one Chat Completions response, streamed by the API or by one of the many
@@ -63,9 +81,11 @@ const KEPT_LISTS = ["images", "annotations", "citations"];
  * A response that never says so is `truncated`, even if it ends with `[DONE]`.
  *
  * What the next turn has to send back beside the content is in `providerReplay`, by the names of the
- * wire: `reasoning_field` (where the reasoning stood), `reasoning_details`, `audio`, `images`,
- * `annotations`, `citations`, other `parts` of the content, and `tool_calls` with the fields that are
- * not the standard's. A custom tool's input is under `input` in the call's arguments.
+ * wire: `reasoning_field` (where the reasoning stood), `reasoning_details`, `reasoning_opaque`,
+ * `reasoning_items`, `thinking_blocks`, `extra_content`, and `tool_calls` with the fields that are not
+ * the standard's; and so is what the events cannot express: `audio`, `images`, `annotations`,
+ * `citations`, `search_results`, `search_info`, `web_search`, `context`, `executed_tools`, other
+ * `parts` of the content. A custom tool's input is under `input` in the call's arguments.
  *
  * @param options What the wire does not say.
  * @returns An adapter that has seen nothing.
@@ -111,6 +131,9 @@ class OpenAiChatAdapter extends WireAdapter {
   #reasoningField: string | undefined;
   readonly #reasoningDetails: Record<string, unknown>[] = [];
   readonly #lists = new Map<string, unknown[]>();
+  readonly #values = new Map<string, unknown>();
+  /** Whether the last content was marked as a thought. */
+  #isThought = false;
   #audio: Record<string, unknown> | undefined;
 
   constructor(options: AdapterOptions) {
@@ -137,10 +160,16 @@ class OpenAiChatAdapter extends WireAdapter {
     if (isPlainObject(usage)) {
       this.#hasUsage = true;
       this.blocks.usage = readOpenAiUsage(usage);
-    } else if (isPlainObject(payload.x_groq)) {
-      this.#usageBeside(payload.x_groq.usage);
     }
-    if (isError(error)) throw readProviderError(error);
+    if (isPlainObject(payload.x_groq)) {
+      const { usage, error, id } = payload.x_groq;
+      this.#usageBeside(usage);
+      if (isError(error)) throw readProviderError({ error, request_id: id });
+    }
+    for (const field of KEPT_BESIDE) {
+      if (payload[field] !== undefined) this.#keepValue(field, payload[field]);
+    }
+    if (isError(error) || isRefusedBase(payload)) throw readProviderError(payload);
     if (choices === undefined || choices === null) {
       if (isFlatError(payload)) throw readProviderError(payload);
       return; // Progress, filter results and the like.
@@ -169,12 +198,15 @@ class OpenAiChatAdapter extends WireAdapter {
         this.blocks.finish(finish, this.replay());
         return;
       case "content_filter":
-        throw new AdapterError(finish, "A content filter stopped the response");
+        throw new AdapterError(finish, "A content filter stopped the response", {
+          ...(word.includes(":") && { providerErrorType: word }),
+        });
       case "refusal":
         throw new AdapterError(finish, "The model refused to go on");
       case "paused":
         throw new AdapterError(finish, `The response was paused: finish_reason ${quote(word)}`);
       case "provider_error":
+      case "invalid_tool_arguments":
         throw new AdapterError(finish, `The provider broke off: finish_reason ${quote(word)}`, {
           providerErrorType: word,
         });
@@ -190,6 +222,7 @@ class OpenAiChatAdapter extends WireAdapter {
     const data: Record<string, unknown> = {};
     if (this.#reasoningField) data.reasoning_field = this.#reasoningField;
     if (this.#reasoningDetails.length > 0) data.reasoning_details = this.#reasoningDetails;
+    for (const [field, value] of this.#values) data[field] = value;
     for (const [field, list] of this.#lists) data[field] = list;
     if (this.#audio) data.audio = this.#audio;
     const calls = this.#calls.all.filter(({ extra, isCustom }) => extra || isCustom);
@@ -215,6 +248,7 @@ class OpenAiChatAdapter extends WireAdapter {
     }
     if (isError(error)) throw readProviderError(error);
     if (finish_reason === undefined || finish_reason === null || finish_reason === "") return;
+    if (finish_reason === "null") return; // As a text, in every chunk but the last.
     if (typeof finish_reason !== "string") throw malformed("Expected finish_reason to be a string");
     this.#finishWith(finish_reason);
   }
@@ -241,12 +275,13 @@ class OpenAiChatAdapter extends WireAdapter {
 
   /** The order within a delta is that in which a model makes it: reasoning, text, calls. */
   #delta(delta: Fields): void {
-    if (isPlainText(delta)) {
+    if (isPlainText(delta) && !this.#isThought) {
       this.#textOf("content", delta.content);
       return;
     }
     this.#reasoning(delta);
-    this.#content(delta.content);
+    if (isPlainObject(delta.extra_content)) this.#takeExtra(delta.extra_content);
+    this.#content(this.#markedText(delta));
     this.#textOf("refusal", delta.refusal);
     if (delta.tool_calls !== undefined && delta.tool_calls !== null) {
       if (!Array.isArray(delta.tool_calls)) throw malformed("Expected tool_calls to be an array");
@@ -262,7 +297,43 @@ class OpenAiChatAdapter extends WireAdapter {
         for (const item of list) this.#keep(field, item);
       }
     }
+    for (const field of KEPT_VALUES) this.#keepValue(field, delta[field]);
     if (isPlainObject(delta.audio)) this.#takeAudio(delta.audio);
+  }
+
+  /**
+   * The content of a delta, less the tags around thoughts that Gemini's endpoint marks beside it, too;
+   * a thought goes where thoughts go.
+   *
+   * @see {@link https://ai.google.dev/gemini-api/docs/openai#thinking}
+   */
+  #markedText({ content, extra_content }: Fields): unknown {
+    if (typeof content !== "string" || content === "") return content;
+    const wasThought = this.#isThought;
+    this.#isThought = isPlainObject(extra_content) && isPlainObject(extra_content.google) &&
+      extra_content.google.thought === true;
+    if (!this.#isThought) return wasThought ? without(content, "</thought>") : content;
+    this.#textOf("reasoning", wasThought ? content : without(content, "<thought>"));
+    return undefined;
+  }
+
+  /** Takes what hangs on the message as a whole, such as the signature of its text. */
+  #takeExtra(extra: Fields): void {
+    for (const [vendor, piece] of Object.entries(extra)) {
+      if (!isPlainObject(piece)) continue;
+      const { thought: _, ...said } = piece;
+      if (Object.keys(said).length === 0) continue;
+      const before = this.#values.get("extra_content") as Record<string, Fields> | undefined;
+      const merged = new Map(Object.entries(before ?? {}));
+      merged.set(vendor, { ...merged.get(vendor), ...said });
+      this.#values.set("extra_content", Object.fromEntries(merged));
+    }
+  }
+
+  #keepValue(field: string, value: unknown): void {
+    const isEmpty = value === undefined || value === null || value === "" ||
+      (Array.isArray(value) && value.length === 0);
+    if (!isEmpty) this.#values.set(field, value);
   }
 
   #reasoning(delta: Fields): void {
@@ -284,6 +355,11 @@ class OpenAiChatAdapter extends WireAdapter {
       mergeDetail(this.#reasoningDetails, detail);
       if (!field) this.#textOf("reasoning", detail.text ?? detail.summary);
     }
+    if (!field && details.length === 0 && Array.isArray(delta.thinking_blocks)) {
+      for (const block of delta.thinking_blocks) {
+        if (isPlainObject(block)) this.#textOf("reasoning", block.thinking);
+      }
+    }
     if (!field) return;
     this.#reasoningField ??= field;
     this.#textOf("reasoning", delta[field]);
@@ -299,19 +375,37 @@ class OpenAiChatAdapter extends WireAdapter {
       if (!isPlainObject(part)) throw malformed("Expected a part of content to be an object");
       if (part.type === "text") this.#textOf("content", part.text);
       else if (part.type === "thinking") this.#thinkingPart(part.thinking);
-      else this.#keep("parts", part);
+      else {
+        if (part.type === "reasoning" && Array.isArray(part.summary)) {
+          this.#thinkingPart(part.summary);
+        }
+        this.#keep("parts", part);
+      }
     }
   }
 
   #keep(field: string, item: unknown): void {
     const list = this.#lists.get(field);
-    if (list) list.push(item);
-    else this.#lists.set(field, [item]);
+    if (!list) {
+      this.#lists.set(field, [item]);
+      return;
+    }
+    const at = findSame(field, list, item);
+    if (at === -1) {
+      list.push(item);
+    } else {
+      const before = list[at] as Fields;
+      list[at] = { ...before, ...joinTexts(before, item as Fields, ["thinking"]) };
+    }
   }
 
   #thinkingPart(thinking: unknown): void {
-    const parts = Array.isArray(thinking) ? thinking : [{ text: thinking }];
-    for (const part of parts) this.#textOf("reasoning", isPlainObject(part) ? part.text : part);
+    const parts = Array.isArray(thinking) ? thinking : [thinking];
+    for (const part of parts) {
+      if (!isPlainObject(part)) this.#textOf("reasoning", part);
+      else if (part.text !== undefined) this.#textOf("reasoning", part.text);
+      else this.#keep("parts", { type: "thinking", thinking: [part] });
+    }
   }
 
   /** Takes text of a field: more for the block that is open, if it is of that field. */
@@ -355,7 +449,7 @@ class OpenAiChatAdapter extends WireAdapter {
    * some a plain `stop` after the calls.
    */
   #finishWith(word: string): void {
-    const finish = FINISH_REASONS.get(word.toLowerCase()) ?? "unknown_stop_reason";
+    const finish = finishOf(word.toLowerCase());
     const before = this.#finish;
     const isWeaker = before && SUCCESSES.includes(finish) &&
       SUCCESSES.indexOf(finish) <= SUCCESSES.indexOf(before.finish);
@@ -402,15 +496,42 @@ function cutByLimit(call: ChatToolCall): AdapterError {
   );
 }
 
+/** What a word means: some servers put the reason of a filter behind it. */
+function finishOf(word: string): Finish {
+  return FINISH_REASONS.get(word) ?? FINISH_REASONS.get(word.split(":", 1)[0] as string) ??
+    "unknown_stop_reason";
+}
+
+function without(text: string, tag: string): string {
+  return text.startsWith(tag) ? text.slice(tag.length) : text;
+}
+
+/** Finds the item of a kept list that a new one is more of. */
+function findSame(field: string, list: readonly unknown[], item: unknown): number {
+  if (!isPlainObject(item)) return -1;
+  if (field === "executed_tools") {
+    return list.findIndex((other) =>
+      isPlainObject(other) && other.index !== undefined && other.index === item.index
+    );
+  }
+  const last = list.at(-1);
+  // A signature ends a block.
+  const isSame = field === "thinking_blocks" && isPlainObject(last) && item.type === "thinking" &&
+    last.type === "thinking" && !last.signature;
+  return isSame ? list.length - 1 : -1;
+}
+
 function isError(error: unknown): boolean {
   return isPlainObject(error) || (typeof error === "string" && error !== "");
 }
 
 /** An error that is the payload itself. */
 function isFlatError(payload: Fields): boolean {
-  return payload.object === "error" || payload.type === "error" ||
-    (typeof payload.message === "string" &&
-      (payload.code !== undefined || payload.type !== undefined));
+  const { message, code, type, detail } = payload;
+  return payload.object === "error" || type === "error" ||
+    (typeof detail === "string" && detail !== "") ||
+    (typeof message === "string" && code !== 0 &&
+      (code !== undefined || type !== undefined || Object.keys(payload).length === 1));
 }
 
 /** Adds a reasoning detail, or to the last one where it is more of the same. */

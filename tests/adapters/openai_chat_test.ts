@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { StreamEvent } from "../../mod.ts";
+import type { JsonValue, StreamEvent } from "../../mod.ts";
 import type { Adapter } from "../../src/adapters/_adapter.ts";
 import { createOpenAiChatAdapter } from "../../src/adapters/openai_chat.ts";
 import { assertPart, bytesOf, outcomeOf, type WireCase } from "./_bodies.ts";
@@ -66,7 +66,7 @@ Deno.test("OpenAiChatAdapter says that a body is JSON and not server-sent events
 });
 
 /** A chunk of the first choice. */
-function chunk(delta: unknown, finishReason: string | null = null): unknown {
+function chunk(delta: unknown, finishReason: string | null = null): Record<string, unknown> {
   return { id: "cc-1", model: "m", choices: [{ index: 0, delta, finish_reason: finishReason }] };
 }
 
@@ -463,6 +463,46 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     "provider_error",
     "Well",
   ],
+  "stops since it repeats itself": [
+    [chunk({ content: "Well" }), chunk({}, "repetition")],
+    "provider_error",
+    "Well",
+  ],
+  "stops at the token that ends it": [
+    [chunk({ content: "Well" }), chunk({}, "eos_token")],
+    "stop",
+    "Well",
+  ],
+  "fills the context window": [
+    [chunk({ content: "Well" }), chunk({}, "model_context_window_exceeded")],
+    "length",
+    "Well",
+  ],
+  "is filtered, and says why": [
+    [chunk({ content: "Well" }), chunk({}, "content_filter: RECITATION")],
+    "content_filter",
+    "Well",
+  ],
+  "has a call that its provider could not read": [
+    [chunk({ content: "Well" }), chunk({}, "function_call_filter: MALFORMED_FUNCTION_CALL")],
+    "invalid_tool_arguments",
+    "Well",
+  ],
+  "has a call that its provider did not expect": [
+    [chunk({ content: "Well" }), chunk({}, "function_call_filter: UNEXPECTED_TOOL_CALL")],
+    "provider_error",
+    "Well",
+  ],
+  "has null as a text for its reason, until it stops": [
+    [chunk({ content: "We" }, "null"), chunk({ content: "ll" }, "null"), STOP],
+    "stop",
+    "Well",
+  ],
+  "has null as a text for its reason, and never stops": [
+    [chunk({ content: "Well" }, "null")],
+    "truncated",
+    "Well",
+  ],
   "stops at the limit, and then stops": [
     [chunk({ content: "Well" }), chunk({}, "length"), STOP],
     "length",
@@ -487,6 +527,64 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     "One",
     { thinking: "hm" },
     "Two",
+  ],
+  "marks thoughts in its content": [
+    [
+      chunk({ content: "<thought>H", extra_content: { google: { thought: true } } }),
+      chunk({ content: "m", extra_content: { google: { thought: true } } }),
+      chunk({ content: "" }),
+      chunk({ content: "</thought>Hi" }),
+      chunk({ content: "</thought> <thought>" }),
+      STOP,
+    ],
+    "stop",
+    { thinking: "Hm" },
+    "Hi</thought> <thought>",
+  ],
+  "marks thoughts in its content, and calls a tool": [
+    [
+      chunk({ content: "<thought>Hm", extra_content: { google: { thought: true } } }),
+      chunk({
+        content: "</thought>",
+        tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" } }],
+      }),
+      STOP,
+    ],
+    "tool_use",
+    { thinking: "Hm" },
+    { f: {}, id: "a" },
+  ],
+  "has reasoning as parts of its content": [
+    [
+      chunk({ content: [{ type: "reasoning", summary: [{ type: "summary_text", text: "Hm" }] }] }),
+      chunk({ content: [{ type: "text", text: "Hi" }] }),
+      STOP,
+    ],
+    "stop",
+    { thinking: "Hm" },
+    "Hi",
+  ],
+  "has reasoning in its thinking blocks only": [
+    [
+      chunk({ thinking_blocks: [{ type: "thinking", thinking: "So", signature: null }] }),
+      chunk({ thinking_blocks: [{ type: "thinking", thinking: "", signature: "s" }] }),
+      chunk({ content: "Hi" }),
+      STOP,
+    ],
+    "stop",
+    { thinking: "So" },
+    "Hi",
+  ],
+  "has reasoning in its thinking blocks, too": [
+    [
+      chunk({
+        reasoning_content: "So",
+        thinking_blocks: [{ type: "thinking", thinking: "So" }],
+      }),
+      STOP,
+    ],
+    "stop",
+    { thinking: "So" },
   ],
   "has reasoning in its details only": [
     [
@@ -592,6 +690,43 @@ const ERRORS: Readonly<Record<string, readonly [unknown, string, unknown]>> = {
     },
     "Quota exceeded",
     { providerErrorType: "RESOURCE_EXHAUSTED", status: 429, retryAfter: 34_500 },
+  ],
+  "nested, with a status as a text, and None for a type": [
+    { error: { message: "Gone", type: "None", param: "None", code: "503" } },
+    "Gone",
+    { status: 503 },
+  ],
+  "nested, with a type and a code": [
+    { error: { message: "Slow down", type: "tokens", param: null, code: "rate_limit_exceeded" } },
+    "Slow down",
+    { providerErrorType: "tokens", providerErrorCode: "rate_limit_exceeded" },
+  ],
+  "nested, with a status and the request's id beside it": [
+    { error: { message: "Slow down", type: "quota" }, status_code: 429, request_id: "req_1" },
+    "Slow down",
+    { providerErrorType: "quota", status: 429, requestId: "req_1" },
+  ],
+  "nested, with a status of HTTP": [
+    { error: { message: "Too long", http_status_code: 422 } },
+    "Too long",
+    { status: 422 },
+  ],
+  "a text, with its type beside it": [
+    { error: "Out of memory", error_type: "generation" },
+    "Out of memory",
+    { providerErrorType: "generation" },
+  ],
+  "flat, with nothing but its words": [{ message: "Gone" }, "Gone", undefined],
+  "a detail": [{ detail: "Gone" }, "Gone", undefined],
+  "of Groq": [
+    { choices: [], x_groq: { id: "req_1", error: "over capacity" }, usage: { total_tokens: 1 } },
+    "over capacity",
+    { requestId: "req_1" },
+  ],
+  "of MiniMax": [
+    { choices: null, base_resp: { status_code: 1008, status_msg: "insufficient balance" } },
+    "insufficient balance",
+    { providerErrorType: "1008" },
   ],
   "in the choice": [
     { choices: [{ index: 0, error: { message: "Gone", code: "gone" } }] },
@@ -735,6 +870,137 @@ Deno.test("OpenAiChatAdapter keeps for the next turn what the events cannot expr
       tool_calls: [{ extra_content: { google: { thought_signature: "t" } }, id: "a" }],
     },
   });
+});
+
+const KEPT: Readonly<Record<string, readonly [readonly unknown[], JsonValue]>> = {
+  "Copilot's opaque reasoning": [
+    [
+      chunk({ reasoning_text: "Hm" }),
+      chunk({ content: "Hi", reasoning_opaque: "" }),
+      chunk({ content: null, reasoning_opaque: "opaque" }),
+    ],
+    { reasoning_field: "reasoning_text", reasoning_opaque: "opaque" },
+  ],
+  "LiteLLM's thinking blocks, a signature ending each": [
+    [
+      chunk({ thinking_blocks: [{ type: "thinking", thinking: "H", signature: "" }] }),
+      chunk({ thinking_blocks: [{ type: "thinking", thinking: "m", signature: null }] }),
+      chunk({ thinking_blocks: [{ type: "thinking", thinking: "", signature: "s" }] }),
+      chunk({ thinking_blocks: [{ type: "redacted_thinking", data: "x" }] }),
+      chunk({ thinking_blocks: [{ type: "redacted_thinking", data: "y" }] }),
+      chunk({ thinking_blocks: [{ type: "thinking", thinking: "So", signature: "t" }] }),
+      chunk({ thinking_blocks: [{ type: "thinking", thinking: "Yes" }] }),
+    ],
+    {
+      thinking_blocks: [
+        { type: "thinking", thinking: "Hm", signature: "s" },
+        { type: "redacted_thinking", data: "x" },
+        { type: "redacted_thinking", data: "y" },
+        { type: "thinking", thinking: "So", signature: "t" },
+        { type: "thinking", thinking: "Yes" },
+      ],
+    },
+  ],
+  "LiteLLM's reasoning items": [
+    [chunk({ reasoning_items: [{ type: "reasoning", id: "rs", encrypted_content: "x" }] })],
+    { reasoning_items: [{ type: "reasoning", id: "rs", encrypted_content: "x" }] },
+  ],
+  "Groq's tools, each once": [
+    [
+      chunk({ executed_tools: [{ index: 0, type: "search", arguments: "{}" }] }),
+      chunk({ executed_tools: [{ index: 1, type: "python", arguments: "{}" }] }),
+      chunk({ executed_tools: [{ index: 0, type: "search", arguments: "{}", output: "o" }] }),
+      chunk({ executed_tools: [{ type: "visit" }, { type: "visit" }] }),
+    ],
+    {
+      executed_tools: [
+        { index: 0, type: "search", arguments: "{}", output: "o" },
+        { index: 1, type: "python", arguments: "{}" },
+        { type: "visit" },
+        { type: "visit" },
+      ],
+    },
+  ],
+  "Azure's context of an answer": [
+    [chunk({ role: "assistant", context: { citations: [{ title: "T" }], intent: "[]" } })],
+    { context: { citations: [{ title: "T" }], intent: "[]" } },
+  ],
+  "the signature of a text of Gemini, less the mark of a thought": [
+    [
+      chunk({ content: "<thought>Hm", extra_content: { google: { thought: true } } }),
+      chunk({ content: "</thought>Hi", extra_content: { google: { thought_signature: "s" } } }),
+      chunk({ content: "", extra_content: { google: { more: 1 }, other: { x: 1 }, bad: 1 } }),
+    ],
+    { extra_content: { google: { thought_signature: "s", more: 1 }, other: { x: 1 } } },
+  ],
+  "the sources of Perplexity, as it last said them": [
+    [
+      { ...chunk({ content: "H" }), citations: ["u"], search_results: [{ title: "T" }] },
+      { ...chunk({ content: "i" }), citations: ["u", "v"], search_results: [] },
+    ],
+    { citations: ["u", "v"], search_results: [{ title: "T" }] },
+  ],
+  "the searches of Zhipu and Qianfan": [
+    [{ ...chunk({}), web_search: [{ link: "u" }], search_info: { x: 1 } }],
+    { search_info: { x: 1 }, web_search: [{ link: "u" }] },
+  ],
+  "the type of a call that is not the standard's": [
+    [
+      chunk({
+        tool_calls: [{
+          index: 0,
+          id: "a",
+          type: "builtin_function",
+          function: { name: "$web_search", arguments: "{}" },
+        }],
+      }),
+    ],
+    { tool_calls: [{ type: "builtin_function", id: "a" }] },
+  ],
+  "what stands within a thought and is no text": [
+    [
+      chunk({
+        content: [{
+          type: "thinking",
+          thinking: [{ type: "text", text: "Hm" }, { type: "reference", reference_ids: [1] }],
+        }],
+      }),
+    ],
+    { parts: [{ type: "thinking", thinking: [{ type: "reference", reference_ids: [1] }] }] },
+  ],
+};
+
+for (const [name, [payloads, data]] of Object.entries(KEPT)) {
+  Deno.test(`OpenAiChatAdapter keeps ${name}`, () => {
+    const message = messageOf(create(), [...payloads, STOP]);
+
+    assertEquals(message.providerReplay, { api: "openai-chat", data });
+  });
+}
+
+Deno.test("OpenAiChatAdapter keeps what a filter of Gemini's endpoint says", () => {
+  const message = messageOf(create(), [chunk({}, "content_filter: SAFETY")]);
+
+  assert(message.stopReason === "error");
+  assertEquals(message.errorDetails, { providerErrorType: "content_filter: SAFETY" });
+});
+
+Deno.test("OpenAiChatAdapter keeps MiniMax's error that is the body itself", () => {
+  const body = { base_resp: { status_code: 1004, status_msg: "login fail" } };
+  const { message } = outcomeOf(create(), [new TextEncoder().encode(JSON.stringify(body))]);
+
+  assert(message.stopReason === "error");
+  assertEquals([message.errorCode, message.errorMessage], ["provider_error", "login fail"]);
+});
+
+Deno.test("OpenAiChatAdapter takes a chunk without choices that says success for none that failed", () => {
+  const success = { code: 0, message: "Success", usage: { total_tokens: 5 } };
+  assertEquals(verdictOf([chunk({ content: "Hi" }), success, STOP]), ["stop", "Hi"]);
+});
+
+Deno.test("OpenAiChatAdapter takes a base_resp without a fault for none", () => {
+  const base_resp = { status_code: 0, status_msg: "" };
+  assertEquals(verdictOf([{ ...chunk({ content: "Hi" }), base_resp }, STOP]), ["stop", "Hi"]);
 });
 
 Deno.test("OpenAiChatAdapter keeps the fields that a bare fragment brings", () => {
