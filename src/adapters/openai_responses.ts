@@ -29,6 +29,8 @@ interface Part {
 
 interface Item {
   readonly type: string;
+  /** Whether the client has to run it. */
+  readonly isCall: boolean;
   readonly id: string | undefined;
   callId: string | undefined;
   name: string | undefined;
@@ -43,6 +45,9 @@ interface Item {
 }
 
 const CALL_TYPES = new Set(["function_call", "custom_tool_call"]);
+
+/** How the call_id of a search begins that xAI ran itself, though its item is a custom tool's. */
+const XAI_SEARCH = "xs_call";
 
 /** Items that wait for the client in a way that the events cannot express. */
 const WAITING_ITEMS = new Set([
@@ -220,7 +225,7 @@ class OpenAiResponsesAdapter extends WireAdapter {
       ? known
       : this.#open(fields, readKey(event.output_index), false);
     this.#takeWhole(item, fields);
-    if (!isCall(item)) return;
+    if (!item.isCall) return;
     const part = item.parts.get(ARGUMENTS) as Part;
     const hasArguments = part.isSettled || item.object !== undefined || part.block.text !== "";
     // The end of the response says by what the call was cut, or whether it has arguments after all.
@@ -251,6 +256,7 @@ class OpenAiResponsesAdapter extends WireAdapter {
 
   #arguments(event: Fields, type: string, whole: unknown): void {
     const item = this.#itemFor(event, type);
+    if (!item.isCall) return;
     this.#identify(item, { name: event.name });
     const part = item.parts.get(ARGUMENTS) as Part;
     if ((event.type as string).endsWith(".done")) this.#settleArguments(item, part, whole);
@@ -319,6 +325,7 @@ class OpenAiResponsesAdapter extends WireAdapter {
     }
     const item: Item = {
       type: fields.type as string,
+      isCall: CALL_TYPES.has(fields.type as string) && !isOfXai(fields),
       id: readId(fields),
       callId: undefined,
       name: undefined,
@@ -331,7 +338,7 @@ class OpenAiResponsesAdapter extends WireAdapter {
     this.#items.push(item);
     if (outputIndex !== undefined) this.#byIndex.set(outputIndex, item);
     if (item.id !== undefined) this.#byId.set(item.id, item);
-    if (isCall(item)) {
+    if (item.isCall) {
       const given = isOpened ? fields[argumentsField(item)] : undefined;
       this.#openPart(item, ARGUMENTS, typeof given === "string" ? given : "", isOpened);
     }
@@ -354,7 +361,7 @@ class OpenAiResponsesAdapter extends WireAdapter {
   }
 
   #identify(item: Item, fields: Fields): void {
-    if (!isCall(item)) return;
+    if (!item.isCall) return;
     const callId = readKey(fields.call_id);
     const name = readName(fields.name);
     if (callId !== undefined && item.callId !== undefined && callId !== item.callId) {
@@ -443,7 +450,7 @@ class OpenAiResponsesAdapter extends WireAdapter {
   /** Takes an item that the wire repeats whole. */
   #takeWhole(item: Item, fields: Fields): void {
     this.#identify(item, fields);
-    if (isCall(item)) {
+    if (item.isCall) {
       const part = item.parts.get(ARGUMENTS) as Part;
       this.#settleArguments(item, part, fields[argumentsField(item)]);
     }
@@ -493,14 +500,29 @@ class OpenAiResponsesAdapter extends WireAdapter {
     const reason = this.#reasonOf(status, fields);
     this.#takeOutput(fields.output, reason);
     for (const item of this.#items) {
-      if (isCall(item)) this.#closeCallAtEnd(item, reason);
+      if (item.isCall) this.#closeCallAtEnd(item, reason);
       else this.#closeParts(item);
     }
-    const waiting = this.#items.find(({ type }) => WAITING_ITEMS.has(type));
+    const waiting = this.#waiting();
     if (waiting) {
       throw new AdapterError("paused", `The response waits for the client: ${waiting.type}`);
     }
     this.blocks.finish(reason, this.replay());
+  }
+
+  /** The first item that waits for the client. */
+  #waiting(): Item | undefined {
+    // What the provider runs itself, such as a shell of its own, is answered in the same response.
+    const answered = new Set(
+      this.#items.map(({ type, whole }) => type.endsWith("_output") ? whole?.call_id : undefined),
+    );
+    return this.#items.find(({ type, whole }) => {
+      const isClients = WAITING_ITEMS.has(type) ||
+        // A search for tools is the client's only where it says so.
+        (type === "tool_search_call" && whole?.execution === "client");
+      const callId = whole?.call_id;
+      return isClients && (typeof callId !== "string" || !answered.has(callId));
+    });
   }
 
   #reasonOf(status: string, response: Fields): SuccessfulStopReason {
@@ -543,7 +565,7 @@ class OpenAiResponsesAdapter extends WireAdapter {
       if (fields.status === "incomplete" && reason !== "length") {
         throw contradiction("Expected the items of a completed response to be complete");
       }
-      const isCut = isCall(item) && !item.whole && fields.status !== undefined &&
+      const isCut = item.isCall && !item.whole && fields.status !== undefined &&
         fields.status !== null && fields.status !== "completed";
       if (isCut && fields.status === "incomplete") throw cutByLimit(item);
       if (!isCut) this.#takeWhole(item, fields);
@@ -631,8 +653,10 @@ function itemOf(event: Fields): Fields {
   return item;
 }
 
-function isCall(item: Item): boolean {
-  return CALL_TYPES.has(item.type);
+/** Whether an item that looks like the call of a custom tool is one that xAI has run. */
+function isOfXai({ type, call_id }: Fields): boolean {
+  return type === "custom_tool_call" && typeof call_id === "string" &&
+    call_id.startsWith(XAI_SEARCH);
 }
 
 function argumentsField(item: Item): string {

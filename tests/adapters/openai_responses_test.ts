@@ -47,6 +47,12 @@ function customCall(input: unknown): Record<string, unknown> {
   return { type: "custom_tool_call", id: "ct", call_id: "a", name: "sh", input };
 }
 
+/** A search on X: a custom tool's call by its looks, but the provider has run it. */
+function xaiSearch(input: string): Record<string, unknown> {
+  const item = { type: "custom_tool_call", id: "ctc", call_id: "xs_call_1" };
+  return { ...item, name: "x_keyword_search", input, status: "completed" };
+}
+
 const added = (output_index: number, item: unknown) =>
   event("output_item.added", { output_index, item });
 const done = (output_index: number, item: unknown) =>
@@ -373,6 +379,64 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     [done(0, { type: "mcp_approval_request", id: "ap" }), completed()],
     "paused",
   ],
+  "runs a shell itself": [
+    [
+      done(0, { type: "shell_call", id: "sh", call_id: "c1", action: { commands: ["ls"] } }),
+      done(1, { type: "shell_call_output", id: "so", call_id: "c1", output: [] }),
+      done(2, message("m", "Hi")),
+      completed(),
+    ],
+    "stop",
+    "Hi",
+  ],
+  "waits for one shell after it has run another": [
+    [
+      done(0, { type: "shell_call", id: "sh1", call_id: "c1" }),
+      done(1, { type: "shell_call_output", id: "so", call_id: "c1", output: [] }),
+      done(2, { type: "shell_call", id: "sh2", call_id: "c2" }),
+      completed(),
+    ],
+    "paused",
+  ],
+  "waits for a shell, neither it nor an output with a call_id": [
+    [
+      done(0, { type: "shell_call", id: "sh1" }),
+      done(1, { type: "shell_call_output", id: "so" }),
+      completed(),
+    ],
+    "paused",
+  ],
+  "searches for tools": [
+    [
+      done(0, { type: "tool_search_call", id: "ts", call_id: null, execution: "server" }),
+      done(1, { type: "tool_search_output", id: "to", call_id: null, execution: "server" }),
+      done(2, call("a", "{}")),
+      completed(),
+    ],
+    "tool_use",
+    { f: {}, id: "a" },
+  ],
+  "waits for the client to search for tools": [
+    [
+      done(0, { type: "tool_search_call", id: "ts", call_id: "c1", execution: "client" }),
+      completed(),
+    ],
+    "paused",
+  ],
+  "has a search that xAI ran": [
+    [
+      added(0, xaiSearch("")),
+      event("custom_tool_call_input.delta", { output_index: 0, item_id: "ctc", delta: '{"query"' }),
+      event("custom_tool_call_input.done", { output_index: 0, item_id: "ctc", input: "{}" }),
+      done(0, xaiSearch('{"query":"x"}')),
+      added(1, message("m")),
+      text(1, 0, "Hi"),
+      done(1, message("m", "Hi")),
+      completed([xaiSearch('{"query":"x"}'), message("m", "Hi")]),
+    ],
+    "stop",
+    "Hi",
+  ],
   "calls a custom tool": [
     [
       added(0, { type: "custom_tool_call", id: "ct", call_id: "a", name: "sh", input: "" }),
@@ -674,6 +738,16 @@ Deno.test("OpenAiResponsesAdapter keeps the items for the next turn, encrypted r
   assertEquals(result.providerReplay, {
     api: "openai-responses",
     data: { id: "resp_1", output: [reasoning, search, answer] as JsonValue[] },
+  });
+});
+
+Deno.test("OpenAiResponsesAdapter keeps a search that xAI ran for the next turn", () => {
+  const result = messageOf(create(), [done(0, xaiSearch("{}")), completed([xaiSearch("{}")])]);
+
+  assertEquals(result.content, []);
+  assertEquals(result.providerReplay?.data, {
+    id: "resp_1",
+    output: [xaiSearch("{}") as JsonValue],
   });
 });
 
