@@ -64,6 +64,16 @@ const COMPARE_DEPTH = 1_000;
 /** How much of one part may be held until its end, in UTF-16 code units. */
 const MAX_HELD = 16_777_216;
 
+/** Events that are a piece of an item, or its beginning or end. */
+const PIECE = /^response\.\w+\.(?:added|delta|done)$/;
+
+/** Events that only the beginning of a response has. */
+const BEGINNINGS: readonly string[] = [
+  "response.created",
+  "response.queued",
+  "response.in_progress",
+];
+
 /** The one key of the part that a tool call has. */
 const ARGUMENTS = "arguments";
 
@@ -78,6 +88,9 @@ const ARGUMENTS = "arguments";
  * encrypted reasoning and the calls of the provider's own tools among them. A custom tool's input is
  * under `input` in the call's arguments. A response that waits for what the events cannot express,
  * such as an approval, ends in `paused`.
+ *
+ * The stream of a background response that is taken up again (`starting_after`) lacks its beginning.
+ * What it has can be put in order only once the response is repeated whole, so its content comes then.
  *
  * @param options What the wire does not say.
  * @returns An adapter that has seen nothing.
@@ -116,6 +129,8 @@ class OpenAiResponsesAdapter extends WireAdapter {
   readonly #byIndex = new Map<string, Item>();
   readonly #byId = new Map<string, Item>();
   #responseId: string | undefined;
+  /** Whether the stream is one that was taken up again; not known before an event has a number. */
+  #isResumed: boolean | undefined;
 
   constructor(options: AdapterOptions) {
     super(options, "openai");
@@ -130,6 +145,8 @@ class OpenAiResponsesAdapter extends WireAdapter {
       throw malformed("Expected an event to have a type");
     }
     if (isPlainObject(payload.response)) this.#response(payload.response);
+    this.#isResumed ??= isResumed(type, payload);
+    if (this.#isResumed && PIECE.test(type)) return; // The end has it, and what came before.
     switch (type) {
       case "error":
       case "response.error":
@@ -497,6 +514,10 @@ class OpenAiResponsesAdapter extends WireAdapter {
     // Where the event's name and the status disagree, the status is nearer to what happened.
     const status = typeof fields.status === "string" ? fields.status : event;
     if (isPlainObject(fields.error)) throw readProviderError(fields.error);
+    const isRepeated = Array.isArray(fields.output) && fields.output.length > 0;
+    if (this.#isResumed && !isRepeated) {
+      throw contradiction("Expected the rest of a stream to end with the whole response");
+    }
     const reason = this.#reasonOf(status, fields);
     this.#takeOutput(fields.output, reason);
     for (const item of this.#items) {
@@ -643,6 +664,16 @@ function contradiction(message: string): AdapterError {
 
 function mismatch(): AdapterError {
   return contradiction("Expected the end of a part to repeat its deltas");
+}
+
+/**
+ * Whether an event is one that others came before, so that what follows is the rest of a stream;
+ * nothing for an event that has no number.
+ */
+function isResumed(type: string, { sequence_number, output_index }: Fields): boolean | undefined {
+  if (typeof sequence_number !== "number") return undefined;
+  const isFirstItem = type === "response.output_item.added" && output_index === 0;
+  return sequence_number > 0 && !BEGINNINGS.includes(type) && !isFirstItem;
 }
 
 function itemOf(event: Fields): Fields {

@@ -57,8 +57,14 @@ const added = (output_index: number, item: unknown) =>
   event("output_item.added", { output_index, item });
 const done = (output_index: number, item: unknown) =>
   event("output_item.done", { output_index, item });
-const text = (output_index: number, content_index: number, delta: string) =>
-  event("output_text.delta", { output_index, content_index, item_id: "any", delta });
+const text = (output_index: number, content_index: number, delta: string, sequence?: number) =>
+  event("output_text.delta", {
+    output_index,
+    content_index,
+    item_id: "any",
+    delta,
+    ...(sequence !== undefined && { sequence_number: sequence }),
+  });
 const args = (output_index: number, delta: string) =>
   event("function_call_arguments.delta", { output_index, delta });
 const argsDone = (output_index: number, whole: unknown) =>
@@ -370,6 +376,66 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     "wire_order",
   ],
   "has a status that nobody knows": [[completed([], { status: "queued" })], "unknown_stop_reason"],
+  "is the rest of a stream that broke within a text": [
+    [
+      text(1, 0, "lo", 7),
+      event("output_text.done", { output_index: 1, content_index: 0, text: "Hello" }),
+      done(1, message("m", "Hello")),
+      added(2, call("a", "")),
+      args(2, "{}"),
+      done(2, call("a", "{}")),
+      completed([
+        { type: "reasoning", id: "rs", summary: [{ type: "summary_text", text: "Hm" }] },
+        message("m", "Hello"),
+        call("a", "{}"),
+      ]),
+    ],
+    "tool_use",
+    { thinking: "Hm" },
+    "Hello",
+    { f: {}, id: "a" },
+  ],
+  "is the rest of a stream, and its end repeats nothing": [
+    [text(1, 0, "lo", 7), done(1, message("m", "Hello")), completed()],
+    "wire_order",
+  ],
+  "is the rest of a stream, and ends as a session does": [
+    [
+      { type: "keepalive" },
+      text(0, 0, "lo", 7),
+      event("done", { response: { status: "completed", output: [message("m", "Hello")] } }),
+    ],
+    "stop",
+    "Hello",
+  ],
+  "is the rest of a stream that is cut by the limit": [
+    [
+      text(0, 0, "lo", 7),
+      incomplete("max_output_tokens", [{ ...message("m", "Hello"), status: "incomplete" }]),
+    ],
+    "length",
+    "Hello",
+  ],
+  "is the rest of a stream that breaks once more": [[text(0, 0, "lo", 7)], "truncated"],
+  "is the rest of a stream that had not begun": [
+    [
+      event("in_progress", { sequence_number: 1, response: { id: "resp_1" } }),
+      added(0, message("m")),
+      text(0, 0, "Hi"),
+      completed(),
+    ],
+    "stop",
+    "Hi",
+  ],
+  "numbers its events from 1 and has no opener": [
+    [
+      { ...added(0, message("m")), sequence_number: 1 },
+      text(0, 0, "Hi", 2),
+      completed(),
+    ],
+    "stop",
+    "Hi",
+  ],
   "is cancelled": [
     [added(0, message("m")), text(0, 0, "Hi"), event("cancelled", { response: {} })],
     "provider_error",
