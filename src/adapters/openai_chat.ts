@@ -68,9 +68,6 @@ const KEPT_LISTS = [
 /** Values in a delta that the events cannot express; the newest holds. */
 const KEPT_VALUES = ["reasoning_opaque", "context"];
 
-/** What stands beside the choices and the events cannot express; servers repeat it, and it grows. */
-const KEPT_BESIDE = ["citations", "search_results", "search_info", "web_search"];
-
 /**
  * Creates an adapter of one Chat Completions response, streamed by the API or by one of the many
  * servers that imitate it.
@@ -152,7 +149,7 @@ class OpenAiChatAdapter extends WireAdapter {
       return;
     }
     if (!isRecord(payload)) throw malformed("Expected a chunk to be an object");
-    const { choices, error, model, usage } = payload;
+    const { choices, error, model, usage, x_groq, base_resp } = payload;
     if (!this.#hasModel && typeof model === "string" && model !== "") {
       this.#hasModel = true;
       this.blocks.model = model;
@@ -161,15 +158,15 @@ class OpenAiChatAdapter extends WireAdapter {
       this.#hasUsage = true;
       this.blocks.usage = readOpenAiUsage(usage);
     }
-    if (isPlainObject(payload.x_groq)) {
-      const { usage, error, id } = payload.x_groq;
+    if (x_groq !== undefined && isPlainObject(x_groq)) {
+      const { usage, error, id } = x_groq;
       this.#usageBeside(usage);
       if (isError(error)) throw readProviderError({ error, request_id: id });
     }
-    for (const field of KEPT_BESIDE) {
-      if (payload[field] !== undefined) this.#keepValue(field, payload[field]);
+    this.#beside(payload);
+    if (isError(error) || (base_resp !== undefined && isRefusedBase(payload))) {
+      throw readProviderError(payload);
     }
-    if (isError(error) || isRefusedBase(payload)) throw readProviderError(payload);
     if (choices === undefined || choices === null) {
       if (isFlatError(payload)) throw readProviderError(payload);
       return; // Progress, filter results and the like.
@@ -236,6 +233,17 @@ class OpenAiChatAdapter extends WireAdapter {
     if (Object.keys(data).length === 0) return undefined;
     if (isTooDeepToKeep(data)) return undefined;
     return { api: "openai-chat", data: data as JsonValue };
+  }
+
+  /**
+   * Keeps what stands beside the choices and the events cannot express; servers repeat it, and it grows.
+   * Every chunk comes by, and names that are written out are looked up several times as fast.
+   */
+  #beside({ citations, search_results, search_info, web_search }: Fields): void {
+    if (citations !== undefined) this.#keepValue("citations", citations);
+    if (search_results !== undefined) this.#keepValue("search_results", search_results);
+    if (search_info !== undefined) this.#keepValue("search_info", search_info);
+    if (web_search !== undefined) this.#keepValue("web_search", web_search);
   }
 
   #choice(choice: Fields): void {
