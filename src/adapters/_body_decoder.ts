@@ -11,6 +11,7 @@ import { type Adapter, AdapterError, type AssistantErrorCode, type Emit } from "
 import { excerptOf } from "./_excerpt.ts";
 import { isRefusedBase, readProviderError } from "./_provider_error.ts";
 import { RepeatedFrame } from "./_repeated_frame.ts";
+import { StrayError } from "./_stray_error.ts";
 
 /** The longest line, and the longest data of a server-sent event, in UTF-16 code units. */
 const MAX_LINE_LENGTH = 67_108_864;
@@ -30,6 +31,9 @@ export class BodyDecoder {
   /** The beginning of a body that has had no frame; some servers put an error there as it is. */
   #unframed: string | undefined = "";
   #decoder: TextDecoder | undefined;
+  readonly #stray = new StrayError();
+  /** An error between the lines of a frame, which comes first. */
+  #strayError: AdapterError | undefined;
   readonly #sink: FrameSink = (data, frame) => {
     if (this.isFinished) return;
     this.#unframed = undefined;
@@ -40,9 +44,11 @@ export class BodyDecoder {
       this.fail(error, this.#emit);
       return;
     }
-    if (payload === undefined) return;
-    this.#adapter.push(payload, this.#emit);
-    this.#repeated.expect(frame.raw, payload);
+    if (payload !== undefined) {
+      this.#adapter.push(payload, this.#emit);
+      this.#repeated.expect(frame.raw, payload);
+    }
+    if (this.#strayError) this.fail(this.#strayError, this.#emit);
   };
 
   /**
@@ -55,6 +61,11 @@ export class BodyDecoder {
     this.#adapter = adapter;
     this.#repeated = new RepeatedFrame(adapter, (payload) => adapter.push(payload, this.#emit));
     this.#parser = createFrameParser(format, MAX_LINE_LENGTH, undefined, this.#repeated);
+    this.#parser.onStray = (line, _, isMore) => {
+      const error = this.#stray.take(line, isMore);
+      if (error && this.#parser.isWithin) this.#strayError ??= error;
+      else if (error) this.fail(error, this.#emit);
+    };
   }
 
   /** Whether the terminal event was emitted; nothing follows it. */
@@ -76,7 +87,7 @@ export class BodyDecoder {
   end(emit: Emit): void {
     // Whatever is wrong with the last frame, it is that something is missing.
     this.#parse(emit, () => this.#parser.end(this.#sink), "truncated");
-    const error = readUnframed(this.#unframed);
+    const error = this.#strayError ?? readUnframed(this.#unframed);
     if (error) this.fail(error, emit);
     else this.#adapter.end(emit);
   }
@@ -100,7 +111,8 @@ export class BodyDecoder {
 
 /**
  * Reads the payload of one frame: `undefined` for one that says nothing, `"[DONE]"` as it is. Throws a
- * `StreamDecodeError` where there is none.
+ * `StreamDecodeError` where there is none, and an `AdapterError` for an event that is named an error and
+ * does not say so itself.
  */
 export function readPayload(data: string, frame: FramePosition): unknown {
   // Nearly every frame is an object.
@@ -108,14 +120,25 @@ export function readPayload(data: string, frame: FramePosition): unknown {
   // A heartbeat, or what is left of a frame that says nothing more.
   if (text === "" || (frame.isCut && DONE.startsWith(text) && text !== DONE)) return undefined;
   if (text === DONE) return DONE;
+  let payload: unknown;
   try {
-    return JSON.parse(data);
+    payload = JSON.parse(data);
   } catch {
     // The engine's message quotes the text, so it goes no further.
-    throw frame.isCut
-      ? frame.error("incomplete_frame", "expected JSON, the body ended within it")
+    if (frame.isCut) {
+      throw frame.error("incomplete_frame", "expected JSON, the body ended within it");
+    }
+    throw frame.event === "error"
+      ? new AdapterError("provider_error", excerptOf(text))
       : frame.error("invalid_json", "expected JSON");
   }
+  if (frame.event === "error" && !isTold(payload)) throw readProviderError(payload);
+  return payload;
+}
+
+/** Whether a payload says what it is, which its adapter knows best. */
+function isTold(payload: unknown): boolean {
+  return isPlainObject(payload) && (typeof payload.type === "string" || "error" in payload);
 }
 
 /** Reads what is wrong with a body of server-sent events that has none: the error that it is, or that. */

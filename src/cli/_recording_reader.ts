@@ -1,5 +1,6 @@
 import { readPayload, readUnframed } from "../adapters/_body_decoder.ts";
 import { type Adapter, AdapterError } from "../adapters/_adapter.ts";
+import { StrayError } from "../adapters/_stray_error.ts";
 import { isPlainObject } from "../_json.ts";
 import type { StreamSequenceError } from "../stream_sequence_error.ts";
 import type {
@@ -179,6 +180,9 @@ export class RecordingReader {
   readonly #unframedDecoder = new TextDecoder();
   /** The first frame that could not be read, where that may be because the body is such an error. */
   #unframedError: unknown;
+  readonly #stray = new StrayError();
+  /** An error between the lines of a frame, which comes first. */
+  #strayError: { readonly error: AdapterError; readonly place: Place } | undefined;
   readonly #events = new EventParser();
   readonly #takeEvent = (data: string, frame: FramePosition): void => {
     let event: unknown;
@@ -202,7 +206,7 @@ export class RecordingReader {
       if (this.#takeStray(data, frame.place)) return;
       return this.#takeBroken(data, error, frame.place);
     }
-    if (payload === undefined) return;
+    if (payload === undefined) return this.#flushStrayError();
     const current = this.#streamOf(payload, frame);
     const adapter = current.adapter as Adapter;
     if (adapter.isFinished) return;
@@ -219,6 +223,7 @@ export class RecordingReader {
       adapter.fail(this.#unframedError, take);
       this.#unframedError = undefined;
     }
+    this.#flushStrayError();
   };
 
   /**
@@ -265,6 +270,7 @@ export class RecordingReader {
       const cause = this.#wire ? new AdapterError("truncated", error.message) : error;
       this.#takeBroken(undefined, cause, error);
     }
+    this.#flushStrayError();
     if (!this.#current) this.#begin({ line: 1, byteOffset: 0 });
     this.#endCurrent({ line, byteOffset: this.#bytes });
   }
@@ -336,8 +342,27 @@ export class RecordingReader {
   #createParser(start?: ParserStart): FrameParser {
     const { format } = this.#found as DetectedWire;
     const parser = createFrameParser(format, MAX_LINE_LENGTH, start);
-    parser.onStray = (line, place) => this.#takeStray(line, place);
+    parser.onStray = (line, place, isMore) => {
+      const error = this.#wire && this.#stray.take(line, isMore);
+      if (error && parser.isWithin) this.#strayError ??= { error, place };
+      else if (error && this.#takeStrayError(error, place)) return;
+      else if (line.startsWith("{")) this.#takeStray(line, place);
+    };
     return parser;
+  }
+
+  #flushStrayError(): void {
+    if (this.#strayError) this.#takeStrayError(this.#strayError.error, this.#strayError.place);
+    this.#strayError = undefined;
+  }
+
+  /** Takes an error that is in no frame, if there is a response that it breaks off. */
+  #takeStrayError(error: AdapterError, place: Place): boolean {
+    const current = this.#current;
+    const adapter = current?.adapter;
+    if (!current || !adapter || adapter.isFinished) return false;
+    adapter.fail(error, (event) => this.#takeAdapted(current, event, place));
+    return true;
   }
 
   /**

@@ -28,6 +28,8 @@ export interface FramePosition extends Place {
    * for a server-sent event that was cut by a chunk, or whose lines end in another way than `\n`.
    */
   readonly raw: string;
+  /** What kind of event a server-sent one says that it is. */
+  readonly event: string | undefined;
   /** Makes the error for this frame. */
   error(code: StreamDecodeErrorCode, detail: string): StreamDecodeError;
 }
@@ -54,8 +56,13 @@ export interface ParserStart {
 export interface FrameParser {
   /** The line at hand, from 1 on. */
   readonly line: number;
-  /** Takes what begins as JSON where server-sent events are: a line that nobody else gets to see. */
-  onStray?: (line: string, place: Place) => void;
+  /** Whether there is data of a frame that has not ended. */
+  readonly isWithin: boolean;
+  /**
+   * Takes what is JSON by its looks where server-sent events are: lines that nobody else gets to see.
+   * One that goes on with the line before it is `isMore`.
+   */
+  onStray?: (line: string, place: Place, isMore: boolean) => void;
   /** Takes the next bytes. Throws a `StreamDecodeError` after every frame before it was given. */
   push(bytes: Uint8Array, sink: FrameSink): void;
   /** Takes what is left when the body has ended. */
@@ -75,6 +82,9 @@ const NO_BYTES = new Uint8Array(0);
 const CARRIAGE_RETURN = 0x0d;
 const LETTER_D = 0x64;
 const OPENING_BRACE = 0x7b;
+
+/** How a line begins that goes on with JSON; no field of a server-sent event does. */
+const MORE_JSON = /^[\s"{}[\],]/;
 
 const NO_SHORTCUT: FrameShortcut = { isOpen: false, lines: 0, take: () => false };
 
@@ -149,7 +159,8 @@ class ByteCounter {
 abstract class LineParser implements FrameParser, FramePosition {
   isCut = false;
   raw = "";
-  onStray?: (line: string, place: Place) => void;
+  event: string | undefined;
+  onStray?: (line: string, place: Place, isMore: boolean) => void;
   protected readonly maxLength: number;
   protected readonly shortcut: FrameShortcut;
   /** Where in the text at hand the line at hand begins. */
@@ -215,6 +226,10 @@ abstract class LineParser implements FrameParser, FramePosition {
 
   get line(): number {
     return this.lines + 1;
+  }
+
+  get isWithin(): boolean {
+    return false;
   }
 
   get byteOffset(): number {
@@ -359,8 +374,13 @@ class SseParser extends LineParser {
   #skipLineFeed = false;
   /** Whether the next line begins an event. */
   #isBetween = true;
+  /** Whether the last line was one that begins as JSON, or went on with it. */
+  #isStray = false;
   readonly #parser = createParser({
-    onEvent: ({ data }) => this.#sink?.(data, this),
+    onEvent: ({ data, event }) => {
+      this.event = event;
+      this.#sink?.(data, this);
+    },
   });
 
   protected takeLines(text: string, sink: FrameSink): void {
@@ -417,6 +437,10 @@ class SseParser extends LineParser {
     return this.#dataMark?.line ?? super.line;
   }
 
+  override get isWithin(): boolean {
+    return this.#dataMark !== undefined;
+  }
+
   override get place(): Place {
     return this.#dataMark ?? this.mark();
   }
@@ -439,9 +463,16 @@ class SseParser extends LineParser {
       this.#dataMark ??= this.mark();
       this.#dataLength += end - this.start;
       this.checkLength(this.#dataLength, "the data of an event");
-    } else if (this.onStray && text.charCodeAt(this.start) === OPENING_BRACE) {
-      this.onStray(text.slice(this.start, end), this.mark());
+      this.#isStray = false;
+    } else if (this.#isStray || text.charCodeAt(this.start) === OPENING_BRACE) {
+      this.#takeStray(text.slice(this.start, end));
     }
+  }
+
+  #takeStray(line: string): void {
+    const isMore = this.#isStray;
+    this.#isStray = MORE_JSON.test(line);
+    if (this.#isStray) this.onStray?.(line, this.mark(), isMore);
   }
 
   #endLength(text: string, end: number): number {

@@ -683,6 +683,34 @@ Deno.test("check takes a line of JSON among server-sent events for what they tak
   assert(stdout.endsWith("1 stream: it is well-formed\n"), stdout);
 });
 
+Deno.test("check takes an error among server-sent events for what the adapter takes it for", async () => {
+  const error = { error: { code: 503, message: "Overloaded", status: "UNAVAILABLE" } };
+  const pretty = JSON.stringify(error, undefined, 2);
+  for (const wire of ["anthropic", "openai-chat", "openai-responses", "gemini"]) {
+    const body = readRecordings(wire).find(({ name }) => name === "text")?.body;
+    const frames = new TextDecoder().decode(body).replaceAll("\r\n", "\n").split(/(?<=\n\n)/);
+    const half = frames.slice(0, frames.length >> 1).join("");
+    const endings = [
+      pretty,
+      `${JSON.stringify(error)}\n`,
+      `data: \n${pretty}\n\n`,
+      `data: \n${pretty}`,
+      "event: error\ndata: Overloaded\n\n",
+      'event: error\ndata: {"message":"Overloaded"}\n\n',
+    ];
+    // Between the lines of an event, which comes first.
+    const bodies = [`${half.slice(0, -1)}${pretty}\n`, ...endings.map((ending) => half + ending)];
+    for (const text of bodies) {
+      const streams = objectsIn(await checkText(text, ["--json", "--from", wire]));
+      assertEquals(
+        streams.map(({ verdict, errorCode }) => [verdict, errorCode]),
+        [["failed", "provider_error"]],
+        text,
+      );
+    }
+  }
+});
+
 Deno.test("check marks no payload as the delta that went wrong where there is none", async () => {
   const [good, bad] = ['{"model":"m","message":{"content":"a"}}', '{"model":"m","message":5}'];
   const { stdout } = await checkText(`${good}\n${good}\n${bad}\n`, ["--from", "ollama"]);
