@@ -42,6 +42,20 @@ const KINDS: ReadonlyMap<unknown, Kind> = new Map<unknown, Kind>([
   ["tool_use", "tool"],
 ]);
 
+/** The fields of a block that the events can express, or that are looked at by themselves. */
+const KNOWN_FIELDS: ReadonlyMap<Kind, ReadonlySet<string>> = new Map([
+  ["text", new Set(["type", "text", "citations"])],
+  ["thinking", new Set(["type", "thinking", "signature"])],
+  ["tool", new Set(["type", "id", "name", "input", "caller", "toolset_name"])],
+]);
+
+/** What the deltas of a block bring, which one of an unknown kind must not hide. */
+const OWN_FIELDS: ReadonlyMap<Kind, readonly string[]> = new Map([
+  ["text", ["text"]],
+  ["thinking", ["thinking"]],
+  ["tool", ["partial_json", "input"]],
+]);
+
 /** A kind of delta: the blocks that it belongs to, and where it has its text, if it has nothing else. */
 interface DeltaKind {
   readonly blocks: readonly Kind[];
@@ -84,9 +98,11 @@ interface WireBlock {
  * Its payloads are the decoded `data` of the server-sent events.
  *
  * What the events cannot express is in the message's `providerReplay`: where there are signatures,
- * redacted thinking, citations or the provider's own tools, `data.content` is the content of the
- * assistant's turn as the API wants it back, and `data.container` the container that it ran in. Redacted
- * thinking, and signed thinking without text, appear as empty thinking blocks.
+ * redacted thinking, citations, fields of a gateway's own or the provider's own tools, `data.content` is
+ * the content of the assistant's turn as the API wants it back, and `data.container` the container that
+ * it ran in. Redacted thinking, and signed thinking without text, appear as empty thinking blocks.
+ *
+ * Where another model took the response over (a `fallback` block), the message names that one.
  *
  * @param options What the message says that the wire does not.
  * @returns An adapter that has seen nothing.
@@ -250,6 +266,11 @@ class AnthropicMessagesAdapter extends WireAdapter {
       isClosed: false,
     };
     const { handle } = block;
+    const known = KNOWN_FIELDS.get(kind);
+    for (const [key, value] of Object.entries(fields)) {
+      // Such as the signature of another provider's model, which a gateway hands on.
+      if (known && !known.has(key) && isSaying(value)) this.#keep(block, value);
+    }
     switch (kind) {
       case "text":
         this.#append(block, readText(fields, "text"));
@@ -269,6 +290,7 @@ class AnthropicMessagesAdapter extends WireAdapter {
       }
       default:
         this.#keep(block, fields);
+        this.#takeFallback(fields);
     }
     return block;
   }
@@ -278,6 +300,7 @@ class AnthropicMessagesAdapter extends WireAdapter {
     const { delta } = event;
     if (!isRecord(delta)) throw malformed("Expected content_block_delta to have a delta");
     const kind = DELTA_KINDS.get(delta.type);
+    if (!kind && typeof delta.type !== "string") throw malformed("Expected a delta to have a type");
     const block = this.#find(event, kind?.text === "partial_json");
     if (!block) throw wireOrder(`Expected content_block_start before a delta of ${place(event)}`);
     if (block.isClosed) {
@@ -292,6 +315,7 @@ class AnthropicMessagesAdapter extends WireAdapter {
       );
     }
     block.hasDelta = true;
+    if (!kind) checkDelta(block, delta);
     if (block.kind === "other" || kind?.text === undefined) this.#merge(block, delta);
     else this.#append(block, readText(delta, kind.text, true));
   }
@@ -327,7 +351,7 @@ class AnthropicMessagesAdapter extends WireAdapter {
     this.#takeContainer(delta.container);
     const { stop_reason: reason, stop_details: details } = delta;
     if (isPlainObject(details)) this.#stopDetails = details;
-    if (reason === undefined || reason === null) return;
+    if (reason === undefined || reason === null || reason === "") return;
     if (typeof reason !== "string") throw malformed("Expected stop_reason to be a string");
     if (this.#stopReason !== undefined && this.#stopReason !== reason) {
       throw wireOrder(
@@ -518,14 +542,26 @@ class AnthropicMessagesAdapter extends WireAdapter {
     this.#container = container as JsonObject;
   }
 
+  /** Of a response that another model took over, the rest is that model's. */
+  #takeFallback({ type, to }: Fields): void {
+    const model = type === "fallback" && isPlainObject(to) ? to.model : undefined;
+    if (typeof model === "string" && model !== "") this.blocks.model = model;
+  }
+
   /** Takes the usage so far: what a later frame says replaces what an earlier one said. */
   #count(usage: unknown): void {
     if (!isPlainObject(usage)) return;
     const before = this.blocks.usage;
-    const input = readCount(usage.input_tokens, before.input);
+    const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage;
     const output = readCount(usage.output_tokens, before.output);
-    const cacheRead = readCount(usage.cache_read_input_tokens, before.cacheRead);
-    const cacheWrite = readCount(usage.cache_creation_input_tokens, before.cacheWrite);
+    // No prompt is empty: servers that count it at the start alone say so in the end.
+    const hasPrompt = [input_tokens, cache_read_input_tokens, cache_creation_input_tokens]
+      .some((count) => readCount(count, 0) > 0);
+    const prompt = (count: unknown, before: number) =>
+      hasPrompt ? readCount(count, before) : before;
+    const input = prompt(input_tokens, before.input);
+    const cacheRead = prompt(cache_read_input_tokens, before.cacheRead);
+    const cacheWrite = prompt(cache_creation_input_tokens, before.cacheWrite);
     this.blocks.usage = {
       input,
       output,
@@ -568,6 +604,17 @@ function nameOf(value: unknown): string {
   return typeof value === "string" ? quote(value) : kindOf(value);
 }
 
+/** Refuses a delta of an unknown kind that has what its block is made of: it would be lost. */
+function checkDelta({ kind, fields }: WireBlock, delta: Fields): void {
+  if (!OWN_FIELDS.get(kind)?.some((key) => isSaying(delta[key]))) return;
+  const type = nameOf(fields.type);
+  throw malformed(
+    `Expected more of a block of type ${type} in a delta of its kind, received ${
+      nameOf(delta.type)
+    }`,
+  );
+}
+
 function malformed(message: string): AdapterError {
   return new AdapterError("malformed_frame", message);
 }
@@ -594,6 +641,13 @@ function readCount(value: unknown, before: number): number {
 
 function hasMembers(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0;
+}
+
+/** Whether a value says anything: servers put empty ones where they have nothing. */
+function isSaying(value: unknown): boolean {
+  return typeof value === "object" && value !== null
+    ? Object.keys(value).length > 0
+    : value !== undefined && value !== null && value !== "" && value !== false;
 }
 
 /** Reads an index; some servers leave it out where one block is open. */

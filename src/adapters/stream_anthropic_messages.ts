@@ -50,6 +50,7 @@ export function streamAnthropicMessages(
   return streamResponse(response, createAnthropicMessagesAdapter(options), {
     format: "sse",
     contentTypes: ["text/event-stream"],
-    requestIdHeaders: ["request-id", "x-request-id"],
+    // The last two of clouds that serve the API.
+    requestIdHeaders: ["request-id", "x-request-id", "apim-request-id", "x-amzn-requestid"],
   }, options);
 }

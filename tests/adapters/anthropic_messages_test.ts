@@ -243,6 +243,35 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     { a: { x: 1 } },
     { b: { y: 2 } },
   ],
+  "has an empty stop reason before its own": [
+    [START, ...text(0, "Hi"), stopFor(""), stopFor("end_turn"), END],
+    "stop",
+    "Hi",
+  ],
+  "has nothing but an empty stop reason": [
+    [START, ...text(0, "Hi"), stopFor("")],
+    'truncated: Expected "message_stop" before the end of the response',
+    "Hi",
+  ],
+  "sends a delta without a type": [
+    [START, text(0, "")[0], delta(0, { text: "Hi" })],
+    "malformed_frame: Expected a delta to have a type",
+  ],
+  "sends text in a delta of another type": [
+    [START, text(0, "")[0], delta(0, { type: "text", text: "Hi" })],
+    'malformed_frame: Expected more of a block of type "text" in a delta of its kind, received ' +
+    '"text"',
+  ],
+  "sends thinking in a delta of another type": [
+    [START, start(0, { type: "thinking" }), delta(0, { type: "summary_delta", thinking: "Hm" })],
+    'malformed_frame: Expected more of a block of type "thinking" in a delta of its kind, ' +
+    'received "summary_delta"',
+  ],
+  "sends arguments in a delta of another type": [
+    [START, start(0, tool("a")), delta(0, { type: "tool_delta", input: { x: 1 } })],
+    'malformed_frame: Expected more of a block of type "tool_use" in a delta of its kind, ' +
+    'received "tool_delta"',
+  ],
   "changes its stop reason": [
     [START, ...text(0, "Hi"), stopFor("end_turn"), stopFor("max_tokens"), END],
     'wire_order: Expected stop_reason "end_turn" to stay, received "max_tokens"',
@@ -520,6 +549,28 @@ const OPAQUE: Readonly<Record<string, readonly [readonly unknown[], ...unknown[]
     [start(0, { ...tool("a"), toolset_name: "browser" }), stop(0)],
     { ...tool("a"), toolset_name: "browser" },
   ],
+  "what a gateway says of a tool call, but nothing that is empty": [
+    [
+      start(0, {
+        ...tool("a"),
+        thought_signature: "c2ln",
+        text: "",
+        index: null,
+        list: [],
+        of: {},
+      }),
+      stop(0),
+    ],
+    { ...tool("a"), thought_signature: "c2ln", text: "", index: null, list: [], of: {} },
+  ],
+  "a field of the future in text": [
+    [start(0, { type: "text", text: "Hi", tone: ["calm"] })],
+    { type: "text", text: "Hi", tone: ["calm"] },
+  ],
+  "that another model took over": [
+    [start(0, { type: "fallback", to: { model: "m2" } }), stop(0)],
+    { type: "fallback", to: { model: "m2" } },
+  ],
   "a block of the future": [
     [
       start(0, { type: "weather", wind: "NW" }),
@@ -545,7 +596,15 @@ for (const [what, [blocks, ...content]] of Object.entries(OPAQUE)) {
 }
 
 Deno.test("AnthropicMessagesAdapter keeps nothing where the events say it all", () => {
-  const direct = { ...tool("a"), caller: { type: "direct" }, toolset_name: null };
+  const direct = {
+    ...tool("a"),
+    caller: { type: "direct" },
+    toolset_name: null,
+    text: "",
+    citations: [],
+    of: {},
+    isLast: false,
+  };
 
   const message = messageOf(create(), [
     START,
@@ -575,6 +634,51 @@ Deno.test("AnthropicMessagesAdapter counts no tokens that are no count", () => {
   const message = messageOf(create(), [START, { ...stopFor("end_turn"), usage }, END]);
 
   assertEquals(message.usage.totalTokens, 10);
+});
+
+Deno.test("AnthropicMessagesAdapter keeps the count of the prompt when the end says that there was none", () => {
+  const usage = {
+    input_tokens: 5,
+    cache_read_input_tokens: 20,
+    cache_creation_input_tokens: 300,
+    output_tokens: 1,
+  };
+  const start = { type: "message_start", message: { usage } };
+  const countsOf = (last: object) => {
+    const payloads = [start, { ...stopFor("end_turn"), usage: last }, END];
+    const { input, output, cacheRead, cacheWrite, totalTokens } =
+      messageOf(create(), payloads).usage;
+    return [input, output, cacheRead, cacheWrite, totalTokens];
+  };
+
+  assertEquals(countsOf({ input_tokens: 0, output_tokens: 7 }), [5, 7, 20, 300, 332]);
+  assertEquals(
+    countsOf({
+      input_tokens: 0,
+      cache_read_input_tokens: 0,
+      cache_creation_input_tokens: 0,
+      output_tokens: 7,
+    }),
+    [5, 7, 20, 300, 332],
+  );
+  // All of it was in the cache.
+  assertEquals(
+    countsOf({
+      input_tokens: 0,
+      cache_read_input_tokens: 325,
+      cache_creation_input_tokens: 0,
+      output_tokens: 7,
+    }),
+    [0, 7, 325, 0, 332],
+  );
+});
+
+Deno.test("AnthropicMessagesAdapter names the model that took a response over", () => {
+  const fallback = (to: unknown) => start(0, { type: "fallback", from: { model: "m" }, to });
+  const modelOf = (to: unknown) => messageOf(create(), [START, fallback(to), stop(0)]).model;
+
+  assertEquals(modelOf({ model: "m2" }), "m2");
+  for (const to of [undefined, {}, { model: "" }, { model: 1 }]) assertEquals(modelOf(to), "m");
 });
 
 Deno.test("AnthropicMessagesAdapter takes an empty signature for none", () => {
