@@ -283,8 +283,9 @@ function quoteBody(error: AdapterError, text: string, contentType: string): Adap
   try {
     const value = JSON.parse(text);
     // A good status with an error inside; else it is an answer, which is not for a message.
-    if (code !== "http_error" && !hasError(value)) return error;
-    said = readProviderError(value);
+    const failed = code === "http_error" ? value : [value].flat().find(hasError);
+    if (failed === undefined) return error;
+    said = readProviderError(failed);
   } catch {
     return new AdapterError(code, `${message}: ${excerptOf(text, contentType)}`, details);
   }

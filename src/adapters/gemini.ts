@@ -157,6 +157,11 @@ class GeminiAdapter extends WireAdapter {
 
   protected override take(payload: unknown): void {
     if (payload === "[DONE]") return this.takeEnd(); // Of a gateway; the API has none.
+    // As without `alt=sse`: an error often comes so.
+    if (Array.isArray(payload) && payload.length > 0 && payload.every(isPlainObject)) {
+      for (const chunk of payload) this.take(chunk);
+      return;
+    }
     if (!isPlainObject(payload)) {
       throw malformed(`Expected a chunk to be an object, received ${kindOf(payload)}`);
     }
@@ -172,10 +177,14 @@ class GeminiAdapter extends WireAdapter {
     if (isPlainObject(promptFeedback)) checkPrompt(promptFeedback);
     if (candidates === undefined || candidates === null) return; // Usage and the like.
     if (!Array.isArray(candidates)) throw malformed("Expected candidates to be an array");
+    let hasFirst = false;
     for (const candidate of candidates) {
       if (!isPlainObject(candidate)) throw malformed("Expected a candidate to be an object");
+      const { index } = candidate;
+      const isUnnumbered = index === undefined || index === null;
       // Other candidates are other answers: spliced together they would be none.
-      if ((candidate.index ?? 0) === 0) this.#candidate(candidate);
+      if (isUnnumbered ? !hasFirst : index === 0) this.#candidate(candidate);
+      hasFirst ||= isUnnumbered || index === 0;
     }
   }
 

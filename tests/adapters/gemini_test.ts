@@ -363,6 +363,32 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     "stop",
     "Hi",
   ],
+  "has other candidates without a number": [
+    [{
+      candidates: [
+        { content: { parts: [text("Hi")] }, finishReason: "STOP" },
+        { content: { parts: [text("Ho")] }, finishReason: "SAFETY" },
+      ],
+    }],
+    "stop",
+    "Hi",
+  ],
+  "has a first candidate without a number behind another": [
+    [{
+      candidates: [
+        { index: 1, content: { parts: [text("Ho")] } },
+        { content: { parts: [text("Hi")] }, finishReason: "STOP" },
+      ],
+    }],
+    "stop",
+    "Hi",
+  ],
+  "has its chunks in arrays": [
+    [[chunk([text("H")]), chunk([text("i")])], [STOP]],
+    "stop",
+    "Hi",
+  ],
+  "has something else in an array": [[[chunk([text("Hi")]), [STOP]]], "malformed_frame"],
   "has null for whatever it does not say": [
     [
       { candidates: null, promptFeedback: null, usageMetadata: null, error: null },

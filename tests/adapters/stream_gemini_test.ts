@@ -35,6 +35,16 @@ Deno.test("streamGemini reads from a refused request when to come again", async 
   }
 });
 
+Deno.test("streamGemini finds the error in the JSON array of a request without alt=sse", async () => {
+  const error = { code: 503, message: "The model is overloaded", status: "UNAVAILABLE" };
+  const body = [{ candidates: [{ content: { parts: [{ text: "Hi" }] } }] }, { error }];
+
+  const message = await streamGemini(Response.json(body)).result();
+
+  assertEquals(message.stopReason === "error" && message.errorCode, "provider_error");
+  assertEquals(message.errorMessage, "The model is overloaded");
+});
+
 Deno.test("streamGemini refuses the JSON array of a request without alt=sse", async () => {
   const body = [{ candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: "STOP" }] }];
 
