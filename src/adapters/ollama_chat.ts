@@ -33,7 +33,7 @@ const DONE_REASONS: ReadonlyMap<string, SuccessfulStopReason | "idle"> = new Map
  * Only what the server itself puts under `thinking` is reasoning: a `<think>` tag in the content is
  * text. Images that a model made are in the message's `providerReplay`, under `data.images`. The answer
  * to a request without messages, which only loads or unloads the model, ends in
- * `unknown_stop_reason`: nobody said anything.
+ * `unknown_stop_reason`: nobody said anything. The lines of `/api/generate` are refused.
  *
  * @param options What the wire does not say.
  * @returns An adapter that has seen nothing.
@@ -93,6 +93,11 @@ class OllamaChatAdapter extends WireAdapter {
     this.#count(payload);
     if (isPlainObject(error) || (typeof error === "string" && error !== "")) {
       throw readProviderError(payload);
+    }
+    if ((message === undefined || message === null) && typeof payload.response === "string") {
+      throw malformed(
+        "Expected a message, as of /api/chat, received a response, as of /api/generate",
+      );
     }
     if (message !== undefined && message !== null) {
       if (!isPlainObject(message)) throw malformed("Expected a message to be an object");

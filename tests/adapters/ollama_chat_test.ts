@@ -198,6 +198,19 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
   "ends with [DONE]": [[content("Hi"), STOP, "[DONE]"], "stop", "Hi"],
   "ends by [DONE] alone": [[content("Hi"), "[DONE]"], "truncated", "Hi"],
   "stops with nothing": [[STOP], "stop"],
+  "is one of /api/generate": [
+    [{ model: "m", response: "Hi", done: false }, { response: "", done: true }],
+    "malformed_frame",
+  ],
+  "is an empty one of /api/generate": [
+    [{ model: "m", response: "", done: true, done_reason: "stop" }],
+    "malformed_frame",
+  ],
+  "has a response beside its message": [
+    [line({ content: "Hi" }, { response: "Ho" }), STOP],
+    "stop",
+    "Hi",
+  ],
   "has null for whatever it does not say": [
     [
       { model: null, message: null, done: null, done_reason: null, error: null },
