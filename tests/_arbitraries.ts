@@ -85,8 +85,10 @@ function objectOf(
   value: fc.Arbitrary<JsonValue>,
   text: fc.Arbitrary<string>,
 ): fc.Arbitrary<JsonObject> {
+  // V8 13.6 to 15.0 read the key `"\n"` as a backslash where an object that began alike had that as
+  // its key: so no key here has one.
   const key = fc.oneof(
-    text,
+    text.filter((name) => !name.includes("\\")),
     fc.constantFrom("__proto__", "constructor", "toString", "0", "1", "a"),
   );
   // Built through JSON so that `__proto__` becomes a key like any other.
