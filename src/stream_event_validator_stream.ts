@@ -15,8 +15,8 @@ export interface StreamEventValidatorStreamOptions extends StreamEventValidatorO
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Lets everything pass, untouched, and only reports: nothing errors for a violation. For trying
-   * the validator in production.
+   * Lets everything pass, untouched, and only reports: neither side errors for a violation, only
+   * `result()` rejects with it. For trying the validator in production.
    *
    * @default {false}
    */
