@@ -100,9 +100,15 @@ export abstract class WireAdapter implements Adapter {
   /** Takes a payload. What it throws ends the response. */
   // deno-lint-ignore no-explicit-any -- an adapter may say what it expects; nothing makes it true
   protected abstract take(payload: any): void;
-  /** Takes the end of the body. */
+  /**
+   * Takes the end of the body, unless the response has ended before. It finishes the response, or
+   * throws: nobody else would.
+   */
   protected abstract takeEnd(): void;
-  /** What the next turn must send back; nothing, where an adapter does not say. */
+  /**
+   * What the next turn must send back of a response that broke off; nothing, where an adapter does
+   * not say. For one that is finished, `blocks.finish` takes it.
+   */
   protected replay(): ProviderReplay | undefined {
     return undefined;
   }
