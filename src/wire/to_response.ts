@@ -77,7 +77,8 @@ const NO_USAGE: Usage = {
  * business.
  *
  * The source is read as fast as the client reads. When the client goes away, the source is told: an
- * iterator's `return()` is called, a `ReadableStream` is cancelled.
+ * iterator's `return()` is called, a `ReadableStream` is cancelled. An async generator that waits for
+ * something hears of it only behind that: what it waits for needs a signal of its own.
  *
  * @param events The events.
  * @param options How to write them.
