@@ -1,3 +1,4 @@
+import { findMissing } from "./_find_missing.ts";
 import { copyJson, isPlainObject, kindOf } from "./_json.ts";
 import { quote } from "./_quote.ts";
 import { createStreamEventValidator } from "./stream_event_validator.ts";
@@ -61,8 +62,8 @@ const TERMINAL_TYPES: ReadonlyMap<unknown, "done" | "error"> = new Map([
  * @param message A successful or failed message.
  * @param options How long the deltas are.
  * @returns The events, from `start` to `done` or `error`.
- * @throws {TypeError} The message is not one that can be streamed: something of its content or its
- * `stopReason` is missing or of the wrong kind, a block has a field too many, a tool call has an
+ * @throws {TypeError} The message is not one that can be streamed: something that every message has is
+ * missing or of the wrong kind, a block has a field too many, a tool call has an
  * empty id or name or the id of an earlier one, or arguments that are not JSON, nest deeper than
  * 1,000 levels, contain themselves, or take more than 67,108,864 UTF-16 code units.
  * @throws {TypeError} `deltaLength` is not a number.
@@ -196,6 +197,8 @@ function takeApart(message: AssistantMessage): { parts: Part[]; terminal: Stream
         `received ${typeof stopReason === "string" ? quote(stopReason) : kindOf(stopReason)}`,
     );
   }
+  const missing = findMissing(message, type === "error");
+  if (missing) throw new TypeError(`Expected a message with ${missing}`);
   const parts: Part[] = [];
   // By index: `map` would pass over holes.
   for (let i = 0; i < content.length; i++) parts.push(takeBlockApart(`content[${i}]`, content[i]));

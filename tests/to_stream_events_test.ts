@@ -234,6 +234,9 @@ Deno.test("toStreamEvents throws at the call when the message cannot be streamed
       'Expected message.stopReason to be one of "stop", "length", "tool_use", "error", ' +
       '"aborted", received "toString"',
     ],
+    [{ ...messageOf(), usage: undefined }, "Expected a message with usage"],
+    [{ ...messageOf(), role: "user" }, 'Expected a message with role "assistant"'],
+    [{ ...messageOf(), stopReason: "error" }, "Expected a message with a string errorMessage"],
     [messageOf(null), "Expected content[0] to be a text, thinking or tool_call block"],
     [messageOf(text, "Hi"), "Expected content[1] to be a text, thinking or tool_call block"],
     [messageOf(new Date(0)), "Expected content[0] to be a text, thinking or tool_call block"],

@@ -56,8 +56,12 @@ export class BodyDecoder {
    *
    * @param adapter What takes its payloads.
    * @param format How they are written.
+   * @throws {TypeError} The adapter was another body's.
    */
   constructor(adapter: Adapter, format: StreamEventFormat) {
+    if (adapter.isFinished) {
+      throw new TypeError("Expected an adapter for each response, received one that has finished");
+    }
     this.#adapter = adapter;
     this.#repeated = new RepeatedFrame(adapter, (payload) => adapter.push(payload, this.#emit));
     this.#parser = createFrameParser(format, MAX_LINE_LENGTH, undefined, this.#repeated);
@@ -90,6 +94,9 @@ export class BodyDecoder {
     const error = this.#strayError ?? readUnframed(this.#unframed);
     if (error) this.fail(error, emit);
     else this.#adapter.end(emit);
+    if (!this.isFinished) {
+      throw new TypeError("Expected the adapter to end the response where its body ends");
+    }
   }
 
   /** Takes the failure of the body. */

@@ -84,6 +84,9 @@ export abstract class WireAdapter implements Adapter {
     if (!this.#begin(emit)) return;
     try {
       this.takeEnd();
+      if (!this.isFinished) {
+        throw new AdapterError("truncated", "The body ended before the response did");
+      }
     } catch (error) {
       this.#fail(error);
     }
@@ -102,7 +105,7 @@ export abstract class WireAdapter implements Adapter {
   protected abstract take(payload: any): void;
   /**
    * Takes the end of the body, unless the response has ended before. It finishes the response, or
-   * throws: nobody else would.
+   * throws; a response that it leaves open is `truncated`.
    */
   protected abstract takeEnd(): void;
   /**

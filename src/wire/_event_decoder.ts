@@ -1,6 +1,6 @@
 import { checkBytes } from "../_check_bytes.ts";
-import { isRecord } from "../_is_record.ts";
 import { kindOf } from "../_json.ts";
+import { findMissing } from "../_find_missing.ts";
 import type { StreamEvent } from "../types.ts";
 import { DeltaLine } from "./_delta_line.ts";
 import {
@@ -18,9 +18,6 @@ export interface EventDecoder {
   push(bytes: Uint8Array, emit: (event: StreamEvent) => void): void;
   end(emit: (event: StreamEvent) => void): void;
 }
-
-const COST_FIELDS = ["input", "output", "cacheRead", "cacheWrite", "total"];
-const USAGE_FIELDS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"];
 
 /**
  * Creates a decoder of a body. The order of events, and all but what a terminal message must have,
@@ -81,24 +78,4 @@ export class EventParser {
     if (typeof type === "string") this.#deltaLine.expect(event);
     return event;
   }
-}
-
-/** Names the first thing that a terminal event's message lacks, of what the validator does not read. */
-function findMissing(message: unknown, isFailed: boolean): string | undefined {
-  if (!isRecord(message)) return undefined; // The validator says so, with the event's index.
-  if (message.role !== "assistant") return `role "assistant"`;
-  if (typeof message.provider !== "string") return "a string provider";
-  if (typeof message.model !== "string") return "a string model";
-  // JSON writes no other number, and reads one that is too large as Infinity.
-  if (!Number.isFinite(message.timestamp)) return "a numeric timestamp";
-  if (!isRecord(message.usage)) return "usage";
-  const { usage } = message;
-  const field = USAGE_FIELDS.find((field) => !Number.isFinite(usage[field]));
-  if (field) return `a numeric usage.${field}`;
-  if (!isRecord(usage.cost)) return "usage.cost";
-  const { cost } = usage;
-  const costField = COST_FIELDS.find((field) => !Number.isFinite(cost[field]));
-  if (costField) return `a numeric usage.cost.${costField}`;
-  if (isFailed && typeof message.errorMessage !== "string") return "a string errorMessage";
-  return undefined;
 }

@@ -1,3 +1,4 @@
+import { findMissing } from "../_find_missing.ts";
 import { isRecord } from "../_is_record.ts";
 import { kindOf } from "../_json.ts";
 import { MAX_DELAY } from "../_max_delay.ts";
@@ -52,6 +53,18 @@ export interface ToResponseOptions extends StreamEventValidatorOptions {
    * @default {Date.now}
    */
   readonly now?: (() => number) | undefined;
+  /**
+   * Gives what to write for an event of the source, before it is held to the rules: to look at what
+   * passes, or to keep from the client what is none of its business. Where it throws, the source has
+   * failed.
+   *
+   * A generator around the source could do it, too, but one that waits for an event does not hear that
+   * the client went away.
+   *
+   * @param event The event.
+   * @returns The event to write.
+   */
+  readonly map?: ((event: StreamEvent) => StreamEvent) | undefined;
 }
 
 const CONTENT_TYPES: Readonly<Record<StreamEventFormat, string>> = {
@@ -107,13 +120,16 @@ export function toResponse(
   events: AsyncIterable<StreamEvent> | Iterable<StreamEvent> | ReadableStream<StreamEvent>,
   options: ToResponseOptions = {},
 ): Response {
-  const { heartbeat = 15_000, headers, status = 200, now = Date.now } = options;
+  const { heartbeat = 15_000, headers, status = 200, now = Date.now, map } = options;
   const format = checkFormat(options.format ?? "sse");
   if (typeof heartbeat !== "number") {
     throw new TypeError(`Expected heartbeat to be a number, received ${kindOf(heartbeat)}`);
   }
   if (!(heartbeat > 0)) {
     throw new RangeError(`Expected heartbeat to be above 0, received ${heartbeat}`);
+  }
+  if (map !== undefined && typeof map !== "function") {
+    throw new TypeError(`Expected map to be a function, received ${kindOf(map)}`);
   }
   const validator = createStreamEventValidator(options);
   const encoder = new TextEncoder();
@@ -140,9 +156,10 @@ export function toResponse(
           validator.end();
         } else {
           // Before it is accepted: what cannot be written was not said.
-          const said = writtenOf(event);
+          const said = writtenOf(map ? map(event) : event);
           const json = JSON.stringify(said);
           validator.accept(said);
+          checkMessage(said);
           controller.enqueue(encode(said, json));
         }
       } catch (error) {
@@ -177,7 +194,7 @@ export function toResponse(
       validator.accept(start);
       yield start;
     }
-    const violation = violationOf(error);
+    const fault = faultOf(error);
     const message: FailedAssistantMessage = {
       role: "assistant",
       content: validator.partialContent(),
@@ -186,11 +203,12 @@ export function toResponse(
       usage: NO_USAGE,
       timestamp: now(),
       stopReason: "error",
-      errorMessage: violation?.message ?? "The source of the stream failed",
-      ...(violation && { errorCode: violation.code }),
+      errorMessage: fault?.message ?? "The source of the stream failed",
+      ...(fault && { errorCode: fault.code }),
     };
     const event: StreamEvent = { type: "error", reason: "error", message };
-    validator.accept(event);
+    // What the rules let pass, and is not written all the same, may have been a terminal event.
+    if (validator.phase !== "terminal") validator.accept(event);
     yield event;
   }
 
@@ -208,10 +226,21 @@ export function toResponse(
   return response;
 }
 
-/** The violation that a failure is, if it is one. */
-function violationOf(error: unknown): StreamSequenceError | undefined {
+/** A terminal event whose message no reader would take. */
+class IncompleteMessage extends TypeError {
+  readonly code = "invalid_message";
+}
+
+function checkMessage(event: StreamEvent): void {
+  if (event?.type !== "done" && event?.type !== "error") return;
+  const missing = findMissing(event.message, event.type === "error");
+  if (missing) throw new IncompleteMessage(`Expected message with ${missing}`);
+}
+
+/** What is wrong with the events, if that is what failed: a client may be told. */
+function faultOf(error: unknown): StreamSequenceError | IncompleteMessage | undefined {
   try {
-    return StreamSequenceError.is(error) ? error : undefined;
+    return error instanceof IncompleteMessage || StreamSequenceError.is(error) ? error : undefined;
   } catch {
     // A proxy that cannot be looked at is none.
     return undefined;

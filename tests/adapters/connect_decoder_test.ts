@@ -1,7 +1,13 @@
-import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { runInNewContext } from "node:vm";
 import type { StreamEvent } from "../../mod.ts";
-import { type Adapter, connectDecoder, type Emit } from "../../src/adapters/adapter/mod.ts";
+import {
+  type Adapter,
+  connectDecoder,
+  type Emit,
+  streamResponse,
+  WireAdapter,
+} from "../../src/adapters/adapter/mod.ts";
 import { OllamaChatDecoderStream } from "../../src/adapters/ollama/mod.ts";
 import { readAll } from "./_decoder_suite.ts";
 
@@ -117,4 +123,57 @@ Deno.test("connectDecoder takes the bytes of another realm", async () => {
   });
   const events = await readAll(body.pipeThrough(new OllamaChatDecoderStream()));
   assertEquals(events.at(-1)?.type, "done");
+});
+
+/** An adapter that does not say how its response ends. */
+class OpenAdapter extends WireAdapter {
+  protected override take(): void {}
+  protected override takeEnd(): void {}
+}
+
+/** One that says nothing at all. */
+class MuteAdapter implements Adapter {
+  readonly isFinished = false;
+  push(): void {}
+  end(): void {}
+  fail(): void {}
+}
+
+const WIRE = {
+  format: "ndjson",
+  contentTypes: ["application/x-ndjson"],
+  requestIdHeaders: [],
+} as const;
+
+Deno.test("WireAdapter ends a response that its takeEnd leaves open", async () => {
+  const events = await readAll(bodyOf("{}\n").pipeThrough(connected(new OpenAdapter({}, "acme"))));
+  const message = await streamResponse(bodyOf("{}\n"), new OpenAdapter({}, "acme"), WIRE).result();
+
+  assertEquals(events.map(({ type }) => type), ["start", "error"]);
+  assert(message.stopReason === "error");
+  assertEquals(message.errorCode, "truncated");
+});
+
+Deno.test("an adapter that never ends its response leaves nobody waiting", async () => {
+  const expected = "Expected the adapter to end the response where its body ends";
+  const error = await assertRejects(
+    () => streamResponse(bodyOf("{}\n"), new MuteAdapter(), WIRE).result(),
+    TypeError,
+  );
+  assertEquals(error.message, expected);
+  const events = bodyOf("{}\n").pipeThrough(connected(new MuteAdapter()));
+  assertEquals((await assertRejects(() => readAll(events), TypeError)).message, expected);
+});
+
+Deno.test("an adapter that has finished is refused", async () => {
+  const adapter = new OpenAdapter({}, "acme");
+  await streamResponse(bodyOf(""), adapter, WIRE).result();
+
+  for (const use of [() => streamResponse(bodyOf(""), adapter, WIRE), () => connected(adapter)]) {
+    const error = assertThrows(use, TypeError);
+    assertEquals(
+      error.message,
+      "Expected an adapter for each response, received one that has finished",
+    );
+  }
 });

@@ -296,6 +296,82 @@ Deno.test("toResponse holds an event to the rules by the fields that are written
   assertEquals((message as FailedAssistantMessage).errorCode, "malformed_event");
 });
 
+Deno.test("toResponse ends in an error event where no reader would take the message", async () => {
+  const failed: FailedAssistantMessage = {
+    ...MESSAGE,
+    stopReason: "error",
+    errorMessage: "The model is away",
+  };
+  const cases: ReadonlyArray<readonly [AssistantMessage, object, string]> = [
+    [MESSAGE, { usage: undefined }, "usage"],
+    [MESSAGE, { usage: { ...USAGE, output: NaN } }, "a numeric usage.output"],
+    [MESSAGE, { model: 7 }, "a string model"],
+    [MESSAGE, { role: "user" }, 'role "assistant"'],
+    [failed, { errorMessage: undefined }, "a string errorMessage"],
+  ];
+  for (const [message, change, missing] of cases) {
+    const events = toStreamEvents(message);
+    const last = { ...events.at(-1), message: { ...message, ...change } } as StreamEvent;
+
+    const read = await readStreamEvents(toResponse(events.with(-1, last))).result();
+
+    assert(read.stopReason === "error");
+    assertEquals(read.errorCode, "invalid_message");
+    assertEquals(read.errorMessage, `Expected message with ${missing}`);
+    assertEquals(read.content, MESSAGE.content);
+  }
+});
+
+Deno.test("toResponse writes what map gives, and holds that to the rules", async () => {
+  const secret: FailedAssistantMessage = {
+    ...MESSAGE,
+    stopReason: "error",
+    errorMessage: "10.0.0.1 refused",
+    errorDetails: { status: 502 },
+    providerReplay: { api: "demo", data: {} },
+  };
+  const seen: string[] = [];
+  const response = toResponse(toStreamEvents(secret), {
+    map(event) {
+      seen.push(event.type);
+      if (event.type !== "error") return event;
+      const { providerReplay: _, errorDetails: __, ...message } = event.message;
+      return { ...event, message: { ...message, errorMessage: "The model is away" } };
+    },
+  });
+  const { providerReplay: _, errorDetails: __, ...rest } = secret;
+  assertEquals(await readStreamEvents(response).result(), {
+    ...rest,
+    errorMessage: "The model is away",
+  });
+  assertEquals(seen, toStreamEvents(secret).map(({ type }) => type));
+
+  const doubling = toResponse(EVENTS, { map: () => EVENTS[0] as StreamEvent });
+  const doubled = await readStreamEvents(doubling).result();
+  assertEquals((doubled as FailedAssistantMessage).errorCode, "duplicate_start");
+
+  let isLeft = false;
+  async function* source() {
+    try {
+      yield* EVENTS;
+      await Promise.resolve();
+    } finally {
+      isLeft = true;
+    }
+  }
+  const throwing = toResponse(source(), {
+    map(event) {
+      if (event.type === "text_start") throw new Error("a secret");
+      return event;
+    },
+  });
+  const thrown = await readStreamEvents(throwing).result();
+  assertEquals((thrown as FailedAssistantMessage).errorMessage, "The source of the stream failed");
+  await turn();
+  assert(isLeft);
+  assertThrows(() => toResponse(EVENTS, { map: {} as never }), TypeError, "Expected map to be a");
+});
+
 Deno.test("toResponse leaves the source alone when an option is wrong", () => {
   for (
     const options of [
