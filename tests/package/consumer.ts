@@ -10,7 +10,11 @@ import {
   type SuccessfulAssistantMessage,
   toStreamEvents,
 } from "@agent-stream/validator";
-import { type AdapterOptions, WireAdapter } from "@agent-stream/validator/adapter";
+import {
+  type AdapterOptions,
+  type ResponseSource,
+  WireAdapter,
+} from "@agent-stream/validator/adapter";
 import {
   AnthropicMessagesDecoderStream,
   streamAnthropicMessages,
@@ -99,6 +103,18 @@ export async function ask(
   }
   const message = await readStreamEvents(answer).result();
   return message.errorCode === "refusal" ? "" : text + wholeOf(message).stopReason;
+}
+
+export async function read(
+  source: Promise<AsyncGenerator<{ readonly type: string }>> | ResponseSource,
+): Promise<Response> {
+  const message = await streamAnthropicMessages(source).result();
+  return toResponse(toStreamEvents(message), {
+    map: (event) =>
+      event.type === "error"
+        ? { ...event, message: { ...event.message, errorMessage: "away" } }
+        : event,
+  });
 }
 
 function wholeOf(message: AssistantMessage): SuccessfulAssistantMessage {

@@ -214,6 +214,9 @@ export function* recordingChecks({ recordings }: Materials, server: string): Gen
               `piped through: ${canonical(values)}; in one pass: ${canonical(events)}`,
             );
           }
+          const text = await (await fetch(urlOf(server, { source }))).text();
+          const given = canonical(await wire.stream(payloadsOf(text), fixedOptions()).result());
+          if (given !== message) throw new Error(`one by one: ${given}; as a body: ${message}`);
           if (!terminalOf(events).startsWith("done:")) throw new Error(message);
           return `${events.length} events; ${message}`;
         },
@@ -241,6 +244,14 @@ export function* recordingChecks({ recordings }: Materials, server: string): Gen
         };
       }
     }
+  }
+}
+
+/** The payloads of a body, one by one, as the client of a provider gives them. */
+async function* payloadsOf(body: string): AsyncGenerator<unknown, void> {
+  for (const line of body.split("\n")) {
+    const json = line.replace(/^data: ?/, "");
+    if (json.startsWith("{")) yield await JSON.parse(json);
   }
 }
 

@@ -1,5 +1,9 @@
 import type { StreamEvent } from "@agent-stream/validator";
-import type { AdapterOptions, StreamEventReader } from "@agent-stream/validator/adapter";
+import type {
+  AdapterOptions,
+  ResponseSource,
+  StreamEventReader,
+} from "@agent-stream/validator/adapter";
 import {
   AnthropicMessagesDecoderStream,
   streamAnthropicMessages,
@@ -17,7 +21,7 @@ import {
 export interface Wire {
   readonly format: "sse" | "ndjson";
   readonly stream: (
-    response: Response | PromiseLike<Response>,
+    response: ResponseSource | PromiseLike<ResponseSource>,
     options?: AdapterOptions,
   ) => StreamEventReader;
   readonly DecoderStream: new (
