@@ -219,8 +219,7 @@ class GeminiAdapter extends WireAdapter {
   protected override replay(): ProviderReplay | undefined {
     const data: Record<string, unknown> = {};
     if (this.#isOpaque) {
-      const parts = this.#parts.filter(isSaid).map(partOf);
-      data.content = { role: "model", parts };
+      data.content = { role: "model", parts: writeParts(this.#parts) };
     }
     for (const [field, values] of this.#kept) data[field] = values;
     if (this.#continuationToken) data.continuationToken = this.#continuationToken;
@@ -430,8 +429,18 @@ function isSaid({ block, start }: ReplayPart): boolean {
   return start !== undefined || block === undefined || block.isClosed;
 }
 
-function partOf({ fields, block, start, end }: ReplayPart): Fields {
-  return start === undefined ? fields : { text: block?.text.slice(start, end), ...fields };
+/**
+ * Writes the parts for the next turn. The text of a block is asked for once: to put it together for
+ * each of its parts would be quadratic.
+ */
+function writeParts(parts: readonly ReplayPart[]): Fields[] {
+  let current: SerializedBlock | undefined;
+  let text: string | undefined;
+  return parts.filter(isSaid).map(({ fields, block, start, end }) => {
+    if (start === undefined) return fields;
+    if (block !== current) text = (current = block)?.text;
+    return { text: text?.slice(start, end), ...fields };
+  });
 }
 
 function because(message: unknown): string {

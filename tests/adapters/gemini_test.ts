@@ -783,6 +783,23 @@ Deno.test("GeminiAdapter keeps signed parts apart for the next turn", () => {
   );
 });
 
+Deno.test("GeminiAdapter keeps a text in many signed parts without copying it for each", () => {
+  const count = 3_000;
+  const piece = "a".repeat(200);
+  const begin = performance.now();
+
+  const parts = partsOf([
+    ...Array.from({ length: count }, () => chunk([text(piece, { thoughtSignature: "1" })])),
+    STOP,
+  ]);
+
+  assertEquals(
+    parts,
+    Array.from({ length: count }, () => ({ text: piece, thoughtSignature: "1" })),
+  );
+  assert(performance.now() - begin < 3_000);
+});
+
 Deno.test("GeminiAdapter keeps for the next turn what the events cannot express", () => {
   const parts = [
     { executableCode: { language: "PYTHON", code: "print(1)" }, thoughtSignature: "1" },
