@@ -219,7 +219,11 @@ export function toResponse(
     // What makes nginx pass each event on at once.
     "x-accel-buffering": "no",
   });
-  new Headers(headers).forEach((value, name) => allHeaders.set(name, value));
+  new Headers(headers).forEach((value, name) => {
+    // The only one that may stand there more than once.
+    if (name === "set-cookie") allHeaders.append(name, value);
+    else allHeaders.set(name, value);
+  });
   const response = new Response(body, { status, headers: allHeaders });
   // Last: where an option is wrong, the source is still the caller's.
   const source = pullFrom(events);

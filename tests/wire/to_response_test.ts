@@ -85,6 +85,13 @@ Deno.test("toResponse sets headers that keep proxies from holding events back", 
   await own.body?.cancel();
 });
 
+Deno.test("toResponse sets every cookie that it is given", async () => {
+  const cookies: Array<[string, string]> = [["set-cookie", "a=1"], ["set-cookie", "b=2"]];
+  const response = toResponse(EVENTS, { headers: cookies });
+  assertEquals(response.headers.getSetCookie(), ["a=1", "b=2"]);
+  await response.body?.cancel();
+});
+
 Deno.test("toResponse ends in an error event whatever goes wrong, at every moment", async () => {
   const impossible = { type: "nonsense" };
   const unwritable = { type: "text_start", contentIndex: 0, extra: 1n };
