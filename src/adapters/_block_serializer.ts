@@ -67,6 +67,8 @@ class Block implements SerializedBlock {
   id: string | undefined;
   name: string | undefined;
   arguments: JsonObject | undefined;
+  /** The same once more, for the event: whoever fills in defaults there must not change the message. */
+  eventArguments: JsonObject | undefined;
 
   constructor(kind: AssistantContent["type"]) {
     this.kind = kind;
@@ -262,7 +264,7 @@ export class BlockSerializer {
     if (block.name === undefined) {
       throw new AdapterError("ambiguous_tool_call", "Expected a tool call to have a name");
     }
-    block.arguments = this.#readArguments(block, block.name, value);
+    this.#takeArguments(block, block.name, value);
     block.id ??= this.#createId();
     block.isClosed = true;
     this.#advance();
@@ -362,7 +364,7 @@ export class BlockSerializer {
     return this.#ids.has(id) || this.#blocks.some((block) => block.id === id);
   }
 
-  #readArguments(block: Block, name: string, value: JsonObject | undefined): JsonObject {
+  #takeArguments(block: Block, name: string, value: JsonObject | undefined): void {
     const refuse = (code: AssistantErrorCode, what: string) =>
       new AdapterError(code, `Expected the arguments of tool ${quote(name)} ${what}`);
     const { argumentsDepth } = this.#limits;
@@ -387,7 +389,8 @@ export class BlockSerializer {
       throw refuse("limit_exceeded", `to nest at most ${argumentsDepth} levels deep`);
     }
     if (copy.notJson) throw refuse("invalid_tool_arguments", "to hold nothing but JSON");
-    return args as JsonObject;
+    block.arguments = args as JsonObject;
+    block.eventArguments = copy.value as JsonObject;
   }
 
   #putHalf(block: Block): void {
@@ -480,7 +483,8 @@ export class BlockSerializer {
     const content = contentOf(block);
     this.#content.push(content);
     if (content.type === "tool_call") {
-      this.emit({ type: "tool_call_end", contentIndex, toolCall: content });
+      const toolCall = { ...content, arguments: block.eventArguments as JsonObject };
+      this.emit({ type: "tool_call_end", contentIndex, toolCall });
     } else {
       const text = content.type === "text" ? content.text : content.thinking;
       this.emit({ type: `${content.type}_end`, contentIndex, content: text });

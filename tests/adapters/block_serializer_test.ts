@@ -2,13 +2,14 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import {
   type AssistantContent,
+  type AssistantMessage,
   createStreamEventValidator,
   type FailedAssistantMessage,
   type ProviderReplay,
   type StreamEvent,
 } from "../../mod.ts";
 import type { AdapterOptions } from "../../src/adapters/_adapter.ts";
-import type { BlockSerializer, SerializedBlock } from "../../src/adapters/_block_serializer.ts";
+import { BlockSerializer, type SerializedBlock } from "../../src/adapters/_block_serializer.ts";
 import { WireAdapter } from "../../src/adapters/_wire_adapter.ts";
 import { arbitraryArguments, arbitraryText } from "../_arbitraries.ts";
 
@@ -158,6 +159,34 @@ Deno.test("BlockSerializer takes arguments that come as an object, or not at all
     { type: "tool_call", id: "a", name: "look", arguments: { city: "Oslo" } },
     { type: "tool_call", id: "b", name: "look", arguments: {} },
   ]);
+});
+
+Deno.test("BlockSerializer keeps its message when whoever runs a tool call fills in its arguments", () => {
+  const validator = createStreamEventValidator();
+  const given = { list: [{ x: 1 }] };
+  let message: AssistantMessage | undefined;
+  const blocks = new BlockSerializer({}, "acme");
+  blocks.emit = (event) => {
+    validator.accept(event);
+    if (event.type === "done") ({ message } = event);
+    if (event.type !== "tool_call_end") return;
+    // As validators of JSON Schema do that know defaults.
+    const args = event.toolCall.arguments as Record<string, unknown>;
+    args.unit = "km";
+    (args.list as unknown[]).push({});
+  };
+
+  blocks.closeToolCall(openCall(blocks, "a"), given);
+  const call = openCall(blocks, "b");
+  blocks.append(call, '{"list":[]}');
+  blocks.closeToolCall(call);
+  blocks.finish("tool_use");
+
+  assertEquals(message?.content, [
+    { type: "tool_call", id: "a", name: "look", arguments: { list: [{ x: 1 }] } },
+    { type: "tool_call", id: "b", name: "look", arguments: { list: [] } },
+  ]);
+  assertEquals(given, { list: [{ x: 1 }] });
 });
 
 Deno.test("BlockSerializer makes ids that no other call has when createId repeats itself", () => {
