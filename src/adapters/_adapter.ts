@@ -30,9 +30,8 @@ export interface AdapterOptions {
    */
   readonly now?: (() => number) | undefined;
   /**
-   * Makes an id for a tool call that comes without one.
-   *
-   * @default {() => `call_${crypto.randomUUID()}`}
+   * Makes an id for a tool call that comes without one. Without it, an id is `call_` and 32 random
+   * hexadecimal digits.
    */
   readonly createId?: (() => string) | undefined;
   /** How much the response may hold. A response that holds more ends in an `error` event. */

@@ -139,7 +139,7 @@ export class BlockSerializer {
    * @throws {RangeError} A limit is neither a whole number from 0 on nor `Infinity`.
    */
   constructor(options: AdapterOptions, provider: string) {
-    const { now = Date.now, createId = () => `call_${crypto.randomUUID()}` } = options;
+    const { now = Date.now, createId = randomId } = options;
     this.#limits = readLimits(options.limits ?? {});
     this.#newId = createId;
     this.#timestamp = now();
@@ -533,6 +533,12 @@ function contentOf(block: Block): AssistantContent {
         arguments: block.arguments as JsonObject,
       };
   }
+}
+
+/** Makes an id of 128 random bits. Browsers have `randomUUID()` only on pages from a secure origin. */
+function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `call_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
 function openCall(block: Block, reason: SuccessfulStopReason): AdapterError {

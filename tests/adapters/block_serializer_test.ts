@@ -189,6 +189,27 @@ Deno.test("BlockSerializer keeps its message when whoever runs a tool call fills
   assertEquals(given, { list: [{ x: 1 }] });
 });
 
+// As on a page that a local network serves over HTTP.
+Deno.test("BlockSerializer makes an id where there is no crypto.randomUUID()", () => {
+  const own = Object.getOwnPropertyDescriptor(crypto, "randomUUID");
+  Object.defineProperty(crypto, "randomUUID", { value: undefined, configurable: true });
+  try {
+    const [first, second] = run([(blocks) => {
+      for (let i = 0; i < 2; i++) {
+        const call = blocks.open("tool_call");
+        blocks.identify(call, undefined, "look");
+        blocks.close(call);
+      }
+      blocks.finish("tool_use");
+    }]).flatMap((event) => event.type === "tool_call_start" ? [event.id] : []);
+    for (const id of [first, second]) assert(/^call_[0-9a-f]{32}$/.test(id as string), id);
+    assert(first !== second);
+  } finally {
+    if (own) Object.defineProperty(crypto, "randomUUID", own);
+    else delete (crypto as { randomUUID?: unknown }).randomUUID;
+  }
+});
+
 Deno.test("BlockSerializer makes ids that no other call has when createId repeats itself", () => {
   const events = run([(blocks) => {
     openCall(blocks, "same");
