@@ -3,6 +3,8 @@ import { isPlainObject, sameJson } from "../_json.ts";
 import { quote } from "../_quote.ts";
 import type { JsonObject } from "../types.ts";
 import { AdapterError } from "./_adapter.ts";
+import { jsonSize } from "./_json_size.ts";
+import { mergeFields } from "./_merge_fields.ts";
 
 /** A tool call as far as the wire has named it. */
 export interface ChatToolCall {
@@ -27,6 +29,8 @@ export interface ChatToolCallFragment {
   readonly isNew: boolean;
   /** More of the arguments' text; never empty. */
   readonly delta: string | undefined;
+  /** How much else of the call is kept since, in UTF-16 code units. */
+  readonly kept: number;
 }
 
 interface MutableCall extends ChatToolCall {
@@ -80,8 +84,11 @@ export class ChatToolCalls {
       if (!found && (isBare || isNothing(entry))) continue;
       const call = found ?? this.#add(entry);
       if (!isBare) named.add(call);
-      this.#fill(call, entry);
-      take({ call, isNew: !found, delta: this.#append(call, entry) });
+      const before = call.object;
+      const kept = this.#fill(call, entry);
+      const delta = this.#append(call, entry);
+      const given = call.object === before ? 0 : jsonSize(call.object);
+      take({ call, isNew: !found, delta, kept: kept + given });
     }
     if (named.size > 0) this.#lastNamed = named.size === 1 ? [...named][0] : undefined;
   }
@@ -167,7 +174,8 @@ export class ChatToolCalls {
     return call;
   }
 
-  #fill(call: MutableCall, entry: Entry): void {
+  /** Takes what names a call, and what is kept of it; says how much that is. */
+  #fill(call: MutableCall, entry: Entry): number {
     if (entry.index !== undefined) {
       call.index ??= entry.index;
       this.#byIndex.set(entry.index, call);
@@ -179,7 +187,7 @@ export class ChatToolCalls {
     }
     call.name ??= entry.name;
     call.isCustom ||= entry.isCustom;
-    if (entry.extra) call.extra = { ...call.extra, ...entry.extra };
+    return entry.extra ? mergeFields(call.extra ??= {}, entry.extra) : 0;
   }
 
   #append(call: MutableCall, entry: Entry): string | undefined {
@@ -187,7 +195,7 @@ export class ChatToolCalls {
     if (object) {
       const isRepeat = call.object && sameJson(call.object, object, 64);
       if (!isRepeat && (call.object || !call.text.isEmpty)) throw twoValues(call);
-      call.object = object;
+      call.object ??= object;
     }
     if (delta === undefined) return undefined;
     if (call.object) {

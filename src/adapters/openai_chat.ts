@@ -11,6 +11,8 @@ import {
 } from "./_adapter.ts";
 import type { SerializedBlock } from "./_block_serializer.ts";
 import { type ChatToolCall, ChatToolCalls } from "./_chat_tool_calls.ts";
+import { jsonSize } from "./_json_size.ts";
+import { mergeFields } from "./_merge_fields.ts";
 import { isRefusedBase, readProviderError } from "./_provider_error.ts";
 import { readOpenAiUsage } from "./_openai_usage.ts";
 import { isTooDeepToKeep } from "./_replay_depth.ts";
@@ -129,6 +131,8 @@ class OpenAiChatAdapter extends WireAdapter {
   readonly #reasoningDetails: Record<string, unknown>[] = [];
   readonly #lists = new Map<string, unknown[]>();
   readonly #values = new Map<string, unknown>();
+  /** What stands under `extra_content`, by the vendor. */
+  readonly #extra = new Map<string, Record<string, unknown>>();
   /** Whether the last content was marked as a thought. */
   #isThought = false;
   #audio: Record<string, unknown> | undefined;
@@ -220,6 +224,7 @@ class OpenAiChatAdapter extends WireAdapter {
     if (this.#reasoningField) data.reasoning_field = this.#reasoningField;
     if (this.#reasoningDetails.length > 0) data.reasoning_details = this.#reasoningDetails;
     for (const [field, value] of this.#values) data[field] = value;
+    if (this.#extra.size > 0) data.extra_content = Object.fromEntries(this.#extra);
     for (const [field, list] of this.#lists) data[field] = list;
     if (this.#audio) data.audio = this.#audio;
     const calls = this.#calls.all.filter(({ extra, isCustom }) => extra || isCustom);
@@ -331,10 +336,12 @@ class OpenAiChatAdapter extends WireAdapter {
       if (!isPlainObject(piece)) continue;
       const { thought: _, ...said } = piece;
       if (Object.keys(said).length === 0) continue;
-      const before = this.#values.get("extra_content") as Record<string, Fields> | undefined;
-      const merged = new Map(Object.entries(before ?? {}));
-      merged.set(vendor, { ...merged.get(vendor), ...said });
-      this.#values.set("extra_content", Object.fromEntries(merged));
+      let kept = this.#extra.get(vendor);
+      if (!kept) {
+        this.#extra.set(vendor, kept = {});
+        this.blocks.count(vendor.length + 4);
+      }
+      this.blocks.count(mergeFields(kept, said));
     }
   }
 
@@ -360,8 +367,11 @@ class OpenAiChatAdapter extends WireAdapter {
     if (!Array.isArray(details)) throw malformed("Expected reasoning_details to be an array");
     for (const detail of details) {
       if (!isPlainObject(detail)) throw malformed("Expected a reasoning detail to be an object");
-      mergeDetail(this.#reasoningDetails, detail);
-      if (!field) this.#textOf("reasoning", detail.text ?? detail.summary);
+      const said = field ? undefined : detail.text ?? detail.summary;
+      this.#textOf("reasoning", said);
+      // What is content too counts once.
+      const isContent = typeof said === "string" ? said.length : 0;
+      this.blocks.count(mergeDetail(this.#reasoningDetails, detail) - isContent);
     }
     if (!field && details.length === 0 && Array.isArray(delta.thinking_blocks)) {
       for (const block of delta.thinking_blocks) {
@@ -393,17 +403,16 @@ class OpenAiChatAdapter extends WireAdapter {
   }
 
   #keep(field: string, item: unknown): void {
-    const list = this.#lists.get(field);
-    if (!list) {
-      this.#lists.set(field, [item]);
-      return;
-    }
+    let list = this.#lists.get(field);
+    if (!list) this.#lists.set(field, list = []);
     const at = findSame(field, list, item);
     if (at === -1) {
-      list.push(item);
+      // A copy, since what follows may be more of it.
+      list.push(isPlainObject(item) ? { ...item } : item);
+      this.blocks.count(jsonSize(item));
     } else {
-      const before = list[at] as Fields;
-      list[at] = { ...before, ...joinTexts(before, item as Fields, ["thinking"]) };
+      const before = list[at] as Record<string, unknown>;
+      this.blocks.count(mergeFields(before, item as Fields, ["thinking"]));
     }
   }
 
@@ -436,7 +445,8 @@ class OpenAiChatAdapter extends WireAdapter {
   }
 
   #toolCalls(entries: readonly unknown[]): void {
-    this.#calls.push(entries, ({ call, isNew, delta }) => {
+    this.#calls.push(entries, ({ call, isNew, delta, kept }) => {
+      this.blocks.count(kept + (call.isCustom && delta !== undefined ? delta.length : 0));
       if (isNew) {
         this.#closeText();
         this.#handles.set(call, this.blocks.open("tool_call"));
@@ -448,8 +458,7 @@ class OpenAiChatAdapter extends WireAdapter {
   }
 
   #takeAudio(audio: Fields): void {
-    const before = this.#audio ?? {};
-    this.#audio = { ...before, ...joinTexts(before, audio, ["data", "transcript"]) };
+    this.blocks.count(mergeFields(this.#audio ??= {}, audio, ["data", "transcript"]));
   }
 
   /**
@@ -542,23 +551,18 @@ function isFlatError(payload: Fields): boolean {
       (code !== undefined || type !== undefined || Object.keys(payload).length === 1));
 }
 
-/** Adds a reasoning detail, or to the last one where it is more of the same. */
-function mergeDetail(details: Record<string, unknown>[], detail: Fields): void {
+/**
+ * Adds a reasoning detail, or to the last one where it is more of the same; returns how much that is,
+ * in UTF-16 code units.
+ */
+function mergeDetail(details: Record<string, unknown>[], detail: Fields): number {
   const last = details.at(-1);
   const isSame = last && detail.index !== undefined && detail.index === last.index &&
     detail.type === last.type &&
     (detail.id === undefined || detail.id === null || last.id === undefined || last.id === null ||
       detail.id === last.id) &&
     (detail.data === undefined || last.data === undefined);
-  if (!isSame) details.push({ ...detail });
-  else details[details.length - 1] = { ...last, ...joinTexts(last, detail, ["text", "summary"]) };
-}
-
-/** What a piece says, its texts put behind those before it. Absent values say nothing. */
-function joinTexts(before: Fields, piece: Fields, texts: readonly string[]): Fields {
-  const said = Object.entries(piece).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(said.map(([key, value]) => {
-    const start = texts.includes(key) ? before[key] : undefined;
-    return [key, typeof start === "string" && typeof value === "string" ? start + value : value];
-  }));
+  if (isSame) return mergeFields(last, detail, ["text", "summary"]);
+  details.push({ ...detail });
+  return jsonSize(detail);
 }

@@ -1069,6 +1069,71 @@ Deno.test("OpenAiChatAdapter fails when more waits than it may hold", () => {
   assertEquals(message.errorCode, "limit_exceeded");
 });
 
+Deno.test("OpenAiChatAdapter counts what it keeps towards the length of the message", () => {
+  const long = "a".repeat(100);
+  const tool = { index: 0, id: "a", function: { name: "f", arguments: "" } };
+  const deltas = [
+    { audio: { data: long } },
+    { audio: { transcript: long } },
+    { images: [{ url: long }] },
+    { annotations: [[long]] },
+    { content: [{ type: "image", [long]: 1 }] },
+    { reasoning_details: [{ data: long }] },
+    { reasoning: "Hm", reasoning_details: [{ text: long }] },
+    { tool_calls: [{ ...tool, signature: long }] },
+    { tool_calls: [{ ...tool, function: { name: "f", arguments: { x: long } } }] },
+    { tool_calls: [{ index: 0, id: "a", type: "custom", custom: { name: "f", input: long } }] },
+  ];
+  for (const delta of deltas) {
+    for (const [messageLength, ends] of [[80, "limit_exceeded"], [200, undefined]] as const) {
+      const adapter = createOpenAiChatAdapter({ limits: { messageLength } });
+      const message = messageOf(adapter, [chunk(delta), STOP]);
+      assertEquals(message.errorCode, ends, JSON.stringify(delta));
+    }
+    const twice = createOpenAiChatAdapter({ limits: { messageLength: 350 } });
+    const message = messageOf(twice, [chunk(delta), chunk(delta), STOP]);
+    assertEquals(message.errorCode, undefined, JSON.stringify(delta));
+  }
+});
+
+Deno.test("OpenAiChatAdapter counts reasoning in details once, where it is content too", () => {
+  const details = (text: string) =>
+    chunk({ reasoning_details: [{ type: "reasoning.text", index: 0, text }] });
+  const adapter = createOpenAiChatAdapter({ limits: { messageLength: 300 } });
+
+  const message = messageOf(adapter, [...Array.from({ length: 100 }, () => details("ab")), STOP]);
+
+  assertEquals(message.content, [{ type: "thinking", thinking: "ab".repeat(100) }]);
+});
+
+Deno.test("OpenAiChatAdapter keeps a great many fields in linear time", () => {
+  const fields = Array.from({ length: 10_000 }, (_, i) => ({ [`k${i}`]: 1 }));
+  const begin = performance.now();
+
+  const message = messageOf(create(), [
+    ...fields.map((field) => chunk({ audio: field })),
+    ...fields.map((field, i) => {
+      const called = { name: "f", arguments: i === 0 ? "{}" : "" };
+      return chunk({ tool_calls: [{ index: 0, id: "a", function: called, ...field }] });
+    }),
+    ...fields.map((field) => chunk({ reasoning_details: [{ index: 0, ...field }] })),
+    STOP,
+  ]);
+
+  const { audio, tool_calls, reasoning_details } = message.providerReplay?.data as {
+    audio: object;
+    tool_calls: object[];
+    reasoning_details: object[];
+  };
+  const all = Object.assign({}, ...fields);
+  assertEquals([audio, tool_calls, reasoning_details], [
+    all,
+    [{ ...all, id: "a" }],
+    [{ index: 0, ...all }],
+  ]);
+  assert(performance.now() - begin < 3_000);
+});
+
 Deno.test("OpenAiChatAdapter labels the message with what the wire says, or the options", () => {
   const options = { provider: "router", model: "fallback", now: () => 5 };
   const named = messageOf(createOpenAiChatAdapter(options), [STOP]);
