@@ -3,6 +3,7 @@ import { quote } from "../_quote.ts";
 import type { JsonObject, JsonValue, ProviderReplay, SuccessfulStopReason } from "../types.ts";
 import { type Adapter, AdapterError, type AdapterOptions } from "./_adapter.ts";
 import type { SerializedBlock } from "./_block_serializer.ts";
+import { jsonSize } from "./_json_size.ts";
 import { readProviderError } from "./_provider_error.ts";
 import { readOpenAiUsage } from "./_openai_usage.ts";
 import { isTooDeepToKeep } from "./_replay_depth.ts";
@@ -39,7 +40,7 @@ interface Item {
   /** Arguments that came as an object. */
   object: JsonObject | undefined;
   /** The item as the wire repeated it whole. */
-  whole: Fields | undefined;
+  whole: Record<string, unknown> | undefined;
   /** Whether the wire opened it. */
   readonly isOpened: boolean;
 }
@@ -61,7 +62,7 @@ const WAITING_ITEMS = new Set([
 /** How deep the quick comparison of arguments looks, in levels. */
 const COMPARE_DEPTH = 1_000;
 
-/** How much of one part may be held until its end, in UTF-16 code units. */
+/** How much may be held in all until it is known what a part is, in UTF-16 code units. */
 const MAX_HELD = 16_777_216;
 
 /** Events that are a piece of an item, or its beginning or end. */
@@ -131,6 +132,8 @@ class OpenAiResponsesAdapter extends WireAdapter {
   #responseId: string | undefined;
   /** Whether the stream is one that was taken up again; not known before an event has a number. */
   #isResumed: boolean | undefined;
+  /** How much was held so far, in UTF-16 code units. */
+  #heldLength = 0;
 
   constructor(options: AdapterOptions) {
     super(options, "openai");
@@ -289,7 +292,12 @@ class OpenAiResponsesAdapter extends WireAdapter {
       return;
     }
     part.held += delta;
-    if (part.held.length > MAX_HELD) {
+    this.#hold(delta.length);
+  }
+
+  #hold(length: number): void {
+    this.#heldLength += length;
+    if (this.#heldLength > MAX_HELD) {
       throw new AdapterError(
         "limit_exceeded",
         `Expected at most ${MAX_HELD} UTF-16 code units to wait for the end of a part`,
@@ -363,6 +371,7 @@ class OpenAiResponsesAdapter extends WireAdapter {
   }
 
   #openPart(item: Item, key: string, initial: string, isOpened: boolean): Part {
+    this.#hold(initial.length);
     const kind = key === ARGUMENTS ? "tool_call" : item.type === "message" ? "text" : "thinking";
     const part: Part = {
       block: this.blocks.open(kind),
@@ -479,10 +488,25 @@ class OpenAiResponsesAdapter extends WireAdapter {
       if (isMissing && block.text !== "") throw mismatch();
     }
     this.#closeParts(item);
-    item.whole = item.whole
-      // What came first is whole; some servers leave parts of it out at the end.
-      ? { ...fields, ...withoutNull(item.whole) }
-      : fields;
+    this.#keep(item, fields);
+  }
+
+  /** Keeps an item for the next turn: what came first, since some servers leave parts of it out at the end. */
+  #keep(item: Item, fields: Fields): void {
+    const whole = item.whole ??= {};
+    // In place: to make it anew each time would be quadratic.
+    for (const [key, value] of Object.entries(fields)) {
+      const before = Object.hasOwn(whole, key) ? whole[key] : undefined;
+      if (before !== undefined && before !== null) continue;
+      const attributes = { writable: true, enumerable: true, configurable: true };
+      Object.defineProperty(whole, key, { value, ...attributes });
+      // A call's input counts where the call ends.
+      if (item.isCall && key === argumentsField(item)) continue;
+      let size = key.length + 4 + jsonSize(value);
+      // What is content too counts once.
+      for (const [, text] of textsOf({ type: item.type, [key]: value })) size -= text.length;
+      this.blocks.count(size);
+    }
   }
 
   /** Ends the parts that nothing repeats. */
@@ -506,7 +530,10 @@ class OpenAiResponsesAdapter extends WireAdapter {
     // Without a call_id, nothing but the item's own id tells the call from others.
     this.blocks.identify(block, item.callId ?? item.id, item.name);
     const custom = item.type === "custom_tool_call" ? { input: initial + held } : undefined;
-    this.blocks.closeToolCall(block, item.object ?? custom);
+    const given = item.object ?? custom;
+    // As deltas it would have been counted.
+    if (given) this.blocks.count(jsonSize(given));
+    this.blocks.closeToolCall(block, given);
   }
 
   #finish(event: string, response: unknown): void {
@@ -777,8 +804,4 @@ function isSameText(first: string, second: string): boolean {
   } catch {
     return false;
   }
-}
-
-function withoutNull(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }

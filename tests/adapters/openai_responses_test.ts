@@ -956,3 +956,61 @@ Deno.test("OpenAiResponsesAdapter keeps no item for the next turn that nests too
   assertEquals(result.stopReason, "stop");
   assertEquals(result.providerReplay, undefined);
 });
+
+Deno.test("OpenAiResponsesAdapter counts what it keeps towards the length of the message", () => {
+  const long = "a".repeat(200);
+  const items = [
+    { type: "image_generation_call", id: "ig", result: long },
+    { type: "reasoning", id: "rs", summary: [], encrypted_content: long },
+    { ...message("m", "Hi"), annotations: [{ url: long }] },
+    call("a", { x: long }),
+    customCall(long),
+  ];
+  for (const item of items) {
+    for (const [messageLength, ends] of [[150, "limit_exceeded"], [450, undefined]] as const) {
+      const adapter = createOpenAiResponsesAdapter({ limits: { messageLength } });
+      const result = messageOf(adapter, [done(0, item), completed([item])]);
+      assertEquals(result.errorCode, ends, item.type as string);
+    }
+  }
+});
+
+Deno.test("OpenAiResponsesAdapter counts content that an item repeats once", () => {
+  const long = "a".repeat(300);
+  const items = [
+    message("m", long),
+    { type: "reasoning", id: "rs", summary: [{ type: "summary_text", text: long }] },
+    call("a", JSON.stringify({ x: long })),
+  ];
+  for (const [index, item] of items.entries()) {
+    const adapter = createOpenAiResponsesAdapter({ limits: { messageLength: 500 } });
+    const result = messageOf(adapter, [done(index, item), completed([item])]);
+    assertEquals(result.errorCode, undefined, item.type as string);
+  }
+});
+
+Deno.test("OpenAiResponsesAdapter bounds what is held of all parts together", () => {
+  const half = "a".repeat(9_000_000);
+  const input = (output_index: number) =>
+    event("custom_tool_call_input.delta", { output_index, delta: half });
+  const opened = (index: number) => added(index, { ...customCall(""), id: `${index}` });
+
+  const result = messageOf(create(), [opened(0), input(0), opened(1), input(1)]);
+
+  assertEquals(result.errorCode, "limit_exceeded");
+});
+
+Deno.test("OpenAiResponsesAdapter keeps a great many fields of an item in linear time", () => {
+  const fields = Array.from({ length: 3_000 }, (_, i) => ({ [`k${i}`]: 1 }));
+  const item = { type: "x", id: "i" };
+  const begin = performance.now();
+
+  const result = messageOf(create(), [
+    ...fields.map((field) => done(0, { ...item, ...field })),
+    completed(),
+  ]);
+
+  const { output } = result.providerReplay?.data as { output: readonly JsonValue[] };
+  assertEquals(output, [Object.assign({}, item, ...fields)]);
+  assert(performance.now() - begin < 2_000);
+});
