@@ -20,7 +20,8 @@ export class PartialArguments {
   /**
    * Takes one value.
    *
-   * @returns How long the text in it is, in UTF-16 code units.
+   * @returns How much longer the arguments are with it, as JSON text without escapes, in UTF-16 code
+   * units.
    * @throws {AdapterError} It has no place, or contradicts what came before.
    */
   add(part: unknown): number {
@@ -31,10 +32,13 @@ export class PartialArguments {
     if (value === undefined) return 0; // More will follow.
     const steps = stepsOf(jsonPath);
     let parent: object = this.value;
+    let size = typeof value === "string" ? value.length : 0;
     for (const [at, step] of steps.entries()) {
       if (Array.isArray(parent) !== (typeof step === "number")) throw conflict(jsonPath);
       const before = memberOf(parent, step);
       const next = steps[at + 1];
+      // A name or a place in a list, and what a value takes at least.
+      if (before === undefined) size += String(step).length + 4;
       if (next === undefined) {
         put(parent, step, joined(before, value, jsonPath));
       } else {
@@ -44,7 +48,7 @@ export class PartialArguments {
         parent = child;
       }
     }
-    return typeof value === "string" ? value.length : 0;
+    return size;
   }
 }
 

@@ -3,6 +3,7 @@ import { quote } from "../_quote.ts";
 import type { JsonObject, SuccessfulStopReason } from "../types.ts";
 import { AdapterError } from "./_adapter.ts";
 import type { BlockSerializer, SerializedBlock } from "./_block_serializer.ts";
+import { jsonSize } from "./_json_size.ts";
 
 /** A tool call as the wire has it, checked as far as can be told what it is. */
 export interface WholeToolCall {
@@ -54,12 +55,15 @@ export class WholeToolCalls {
    * Takes a call that was read, once the one before it was settled.
    *
    * @returns Its block, which is closed once it is sure that nothing cut the call.
-   * @throws {AdapterError} It has no name, or its arguments are not a JSON object.
+   * @throws {AdapterError} It has no name, its arguments are not a JSON object, or they are more than
+   * the limit.
    */
   add(call: WholeToolCall): SerializedBlock {
     if (call.id !== undefined) this.#byId.set(call.id, call);
     const block = this.#blocks.open("tool_call");
     this.#blocks.identify(block, call.id, call.name);
+    // As deltas they would have been counted.
+    if (call.arguments !== undefined) this.#blocks.count(jsonSize(call.arguments));
     if (call.arguments === undefined && call.name !== undefined) this.#doubtful = { call, block };
     else this.#blocks.closeToolCall(block, call.arguments as JsonObject);
     return block;

@@ -11,6 +11,7 @@ import {
   type PayloadText,
 } from "./_adapter.ts";
 import type { SerializedBlock } from "./_block_serializer.ts";
+import { jsonSize } from "./_json_size.ts";
 import { readProviderError } from "./_provider_error.ts";
 import { checkReplayDepth } from "./_replay_depth.ts";
 import { WireAdapter } from "./_wire_adapter.ts";
@@ -286,6 +287,7 @@ class AnthropicMessagesAdapter extends WireAdapter {
         this.blocks.identify(handle as SerializedBlock, readName(id), readName(name));
         if (isPlainObject(caller) && caller.type !== "direct") this.#keep(block, caller);
         if (fields.toolset_name) this.#keep(block, fields.toolset_name);
+        if (block.input) this.blocks.count(jsonSize(block.input));
         break;
       }
       default:

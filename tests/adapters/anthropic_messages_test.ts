@@ -628,6 +628,21 @@ Deno.test("AnthropicMessagesAdapter counts what it keeps towards the length of t
   assertEquals(message.errorCode, "limit_exceeded");
 });
 
+Deno.test("AnthropicMessagesAdapter counts an input that comes whole", () => {
+  const block = { type: "tool_use", id: "a", name: "f", input: { x: "a".repeat(100) } };
+  for (const [messageLength, ends] of [[100, "limit_exceeded"], [200, undefined]] as const) {
+    const adapter = createAnthropicMessagesAdapter({ limits: { messageLength } });
+    const message = messageOf(adapter, [
+      START,
+      start(0, block),
+      { type: "content_block_stop", index: 0 },
+      stopFor("tool_use"),
+      END,
+    ]);
+    assertEquals(message.errorCode, ends);
+  }
+});
+
 Deno.test("AnthropicMessagesAdapter counts no tokens that are no count", () => {
   const usage = { input_tokens: -1, output_tokens: "7", cache_read_input_tokens: Infinity };
 

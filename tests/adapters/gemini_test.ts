@@ -741,6 +741,41 @@ Deno.test("GeminiAdapter counts the text of streamed arguments", () => {
   assertEquals(message.stopReason === "error" && message.errorCode, "limit_exceeded");
 });
 
+Deno.test("GeminiAdapter counts the names and places of streamed arguments", () => {
+  const pieces = [
+    [{ jsonPath: `$.${"a".repeat(200)}`, numberValue: 1 }],
+    [{ jsonPath: `$${".a".repeat(50)}`, boolValue: true }],
+    Array.from({ length: 50 }, (_, i) => ({ jsonPath: `$.list[${i}]`, numberValue: i })),
+  ];
+  for (const partialArgs of pieces) {
+    const message = messageOf(createGeminiAdapter({ limits: { messageLength: 100 } }), [
+      chunk([BEGIN, piece(partialArgs), END]),
+      STOP,
+    ]);
+    assertEquals(message.errorCode, "limit_exceeded");
+  }
+  const again = messageOf(createGeminiAdapter({ limits: { messageLength: 150 } }), [
+    chunk([BEGIN]),
+    ...Array.from(
+      { length: 100 },
+      () => chunk([piece([{ jsonPath: "$.name", stringValue: "a" }])]),
+    ),
+    chunk([END]),
+    STOP,
+  ]);
+  assertEquals(again.stopReason, "tool_use");
+});
+
+Deno.test("GeminiAdapter counts the arguments of a whole call", () => {
+  for (const [messageLength, ends] of [[100, "limit_exceeded"], [200, undefined]] as const) {
+    const message = messageOf(createGeminiAdapter({ limits: { messageLength } }), [
+      chunk([call({ x: "a".repeat(100) })]),
+      STOP,
+    ]);
+    assertEquals(message.errorCode, ends);
+  }
+});
+
 Deno.test("GeminiAdapter keeps a streamed call whole for the next turn", () => {
   const chunks = [
     chunk([{ ...BEGIN, thoughtSignature: "1" }]),

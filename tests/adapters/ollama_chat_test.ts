@@ -304,6 +304,16 @@ Deno.test("OllamaChatAdapter keeps nothing for the next turn when there is nothi
   assertEquals("providerReplay" in message, false);
 });
 
+Deno.test("OllamaChatAdapter counts the arguments of calls", () => {
+  for (const [messageLength, ends] of [[100, "limit_exceeded"], [200, undefined]] as const) {
+    const message = messageOf(createOllamaChatAdapter({ limits: { messageLength } }), [
+      calls(call({ x: "a".repeat(50) }), call({ y: "b".repeat(50) })),
+      STOP,
+    ]);
+    assertEquals(message.errorCode, ends);
+  }
+});
+
 Deno.test("OllamaChatAdapter counts and bounds what it keeps for the next turn", () => {
   const long = messageOf(createOllamaChatAdapter({ limits: { messageLength: 200 } }), [
     line({ content: "Hi", images: ["a".repeat(200)] }),
