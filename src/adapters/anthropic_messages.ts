@@ -290,9 +290,17 @@ class AnthropicMessagesAdapter extends WireAdapter {
         if (block.input) this.blocks.count(jsonSize(block.input));
         break;
       }
-      default:
+      case "redacted":
+        this.#keep(block, fields);
+        break;
+      case "other":
+        // One that never appears, so that these are counted too.
+        this.blocks.close(this.blocks.open("text"));
         this.#keep(block, fields);
         this.#takeFallback(fields);
+        break;
+      default:
+        kind satisfies never;
     }
     return block;
   }

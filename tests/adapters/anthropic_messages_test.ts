@@ -628,6 +628,21 @@ Deno.test("AnthropicMessagesAdapter counts what it keeps towards the length of t
   assertEquals(message.errorCode, "limit_exceeded");
 });
 
+Deno.test("AnthropicMessagesAdapter counts the blocks that the events cannot express", () => {
+  for (const [contentBlocks, ends] of [[2, "limit_exceeded"], [3, undefined]] as const) {
+    const adapter = createAnthropicMessagesAdapter({ limits: { contentBlocks } });
+    const message = messageOf(adapter, [
+      START,
+      ...text(0, "Hi"),
+      ...[1, 2].flatMap((index) => [start(index, { type: "other" }), stop(index)]),
+      stopFor("end_turn"),
+      END,
+    ]);
+    assertEquals(message.errorCode, ends);
+    assertEquals(message.content, [{ type: "text", text: "Hi" }]);
+  }
+});
+
 Deno.test("AnthropicMessagesAdapter counts an input that comes whole", () => {
   const block = { type: "tool_use", id: "a", name: "f", input: { x: "a".repeat(100) } };
   for (const [messageLength, ends] of [[100, "limit_exceeded"], [200, undefined]] as const) {
