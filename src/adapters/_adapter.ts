@@ -3,7 +3,11 @@ import type { AssistantErrorCode, AssistantErrorDetails, StreamEvent } from "../
 
 export type { AssistantErrorCode };
 
-/** How much one response may hold. Each limit may be `Infinity`. */
+/**
+ * How much one response may hold. Each limit may be `Infinity`.
+ *
+ * `messageLength` also counts arguments that come as an object, and what is kept for the next turn.
+ */
 export interface AdapterLimits extends StreamEventLimits {
   /**
    * What may wait for an earlier block to end, in UTF-16 code units.

@@ -1,5 +1,6 @@
 import { DeltaText } from "../_delta_text.ts";
 import { copyJson, isPlainObject, kindOf } from "../_json.ts";
+import { noUsage } from "../_no_usage.ts";
 import { quote } from "../_quote.ts";
 import { readLimit } from "../_read_limit.ts";
 import type {
@@ -29,15 +30,6 @@ const MAX_STRING_LENGTH = 2 ** 29 - 24;
 
 /** How often `createId` is asked for an id that is not taken. */
 const ID_ATTEMPTS = 8;
-
-const NO_USAGE: Usage = {
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  totalTokens: 0,
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-};
 
 /** A block that the wire has opened; others may be open beside it. */
 export interface SerializedBlock {
@@ -114,7 +106,7 @@ export class BlockSerializer {
   /** The model that answers. */
   model: string;
   /** The tokens so far. */
-  usage: Usage = NO_USAGE;
+  usage: Usage = noUsage();
   /** Where events go. */
   emit!: Emit;
   readonly #limits: Limits;

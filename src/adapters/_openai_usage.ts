@@ -1,4 +1,5 @@
 import { isPlainObject } from "../_json.ts";
+import { noUsage } from "../_no_usage.ts";
 import type { Usage } from "../types.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -50,6 +51,6 @@ export function readOpenAiUsage(value: Fields): Usage {
     cacheRead,
     cacheWrite,
     totalTokens: total ?? input + cache + output,
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+    cost: noUsage().cost,
   };
 }

@@ -2,12 +2,13 @@ import { findMissing } from "../_find_missing.ts";
 import { isRecord } from "../_is_record.ts";
 import { kindOf } from "../_json.ts";
 import { MAX_DELAY } from "../_max_delay.ts";
+import { noUsage } from "../_no_usage.ts";
 import { StreamSequenceError } from "../stream_sequence_error.ts";
 import {
   createStreamEventValidator,
   type StreamEventValidatorOptions,
 } from "../stream_event_validator.ts";
-import type { FailedAssistantMessage, StreamEvent, Usage } from "../types.ts";
+import type { FailedAssistantMessage, StreamEvent } from "../types.ts";
 import { encodeEvent } from "./_encode_event.ts";
 import { checkFormat } from "./_format.ts";
 import type { StreamEventFormat } from "./_frame_parser.ts";
@@ -72,16 +73,6 @@ const CONTENT_TYPES: Readonly<Record<StreamEventFormat, string>> = {
   ndjson: "application/x-ndjson; charset=utf-8",
 };
 
-/** What was used is not known of a stream that broke off. */
-const NO_USAGE: Usage = {
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  totalTokens: 0,
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-};
-
 /**
  * Answers a request with events, and promises the client that they are legal and end in a terminal
  * event. Whatever goes wrong with the source (a violation, a truncation, a failure) is written as an
@@ -97,7 +88,8 @@ const NO_USAGE: Usage = {
  * @param options How to write them.
  * @returns A response whose headers keep proxies from holding events back.
  * @throws {TypeError} `events` cannot be iterated, or an option is of the wrong kind.
- * @throws {RangeError} `heartbeat` is not above 0, or a limit is out of range.
+ * @throws {TypeError} `status` is one of a response without a body, such as 204.
+ * @throws {RangeError} `heartbeat` is not above 0, or `status` or a limit is out of range.
  *
  * @example A source that breaks off
  * ```ts
@@ -200,7 +192,7 @@ export function toResponse(
       content: validator.partialContent(),
       provider: options.provider ?? "unknown",
       model: options.model ?? "unknown",
-      usage: NO_USAGE,
+      usage: noUsage(), // Not known of a stream that broke off.
       timestamp: now(),
       stopReason: "error",
       errorMessage: fault?.message ?? "The source of the stream failed",

@@ -189,6 +189,18 @@ Deno.test("BlockSerializer keeps its message when whoever runs a tool call fills
   assertEquals(given, { list: [{ x: 1 }] });
 });
 
+Deno.test("BlockSerializer gives every message a usage of its own", () => {
+  const usageOf = () => {
+    const last = run([(blocks) => blocks.finish("stop")]).at(-1);
+    assert(last?.type === "done");
+    return last.message.usage;
+  };
+  const before = usageOf();
+  Object.assign(before.cost, { total: 1 });
+
+  assertEquals(usageOf().cost.total, 0);
+});
+
 // As on a page that a local network serves over HTTP.
 Deno.test("BlockSerializer makes an id where there is no crypto.randomUUID()", () => {
   const own = Object.getOwnPropertyDescriptor(crypto, "randomUUID");
