@@ -1078,6 +1078,8 @@ Deno.test("OpenAiChatAdapter counts what it keeps towards the length of the mess
     { images: [{ url: long }] },
     { annotations: [[long]] },
     { content: [{ type: "image", [long]: 1 }] },
+    { executed_tools: [{ index: 0, output: long }] },
+    { extra_content: { vendor: { signature: long } } },
     { reasoning_details: [{ data: long }] },
     { reasoning: "Hm", reasoning_details: [{ text: long }] },
     { tool_calls: [{ ...tool, signature: long }] },
@@ -1117,17 +1119,24 @@ Deno.test("OpenAiChatAdapter keeps a great many fields in linear time", () => {
       return chunk({ tool_calls: [{ index: 0, id: "a", function: called, ...field }] });
     }),
     ...fields.map((field) => chunk({ reasoning_details: [{ index: 0, ...field }] })),
+    ...fields.map((field) => chunk({ executed_tools: [{ index: 0, ...field }] })),
+    ...fields.map((field) => chunk({ extra_content: { vendor: field } })),
     STOP,
   ]);
 
-  const { audio, tool_calls, reasoning_details } = message.providerReplay?.data as {
-    audio: object;
-    tool_calls: object[];
-    reasoning_details: object[];
-  };
+  const { audio, executed_tools, extra_content, tool_calls, reasoning_details } = message
+    .providerReplay?.data as {
+      audio: object;
+      executed_tools: object[];
+      extra_content: object;
+      tool_calls: object[];
+      reasoning_details: object[];
+    };
   const all = Object.assign({}, ...fields);
-  assertEquals([audio, tool_calls, reasoning_details], [
+  assertEquals([audio, executed_tools, extra_content, tool_calls, reasoning_details], [
     all,
+    [{ index: 0, ...all }],
+    { vendor: all },
     [{ ...all, id: "a" }],
     [{ index: 0, ...all }],
   ]);
