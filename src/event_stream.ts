@@ -38,7 +38,7 @@ export interface EventStreamOptions<TEvent, TResult> {
    * before a terminal event. Where it throws nothing, or is not there, the error only says that no
    * terminal event came.
    */
-  readonly end?: () => void;
+  readonly end?: (() => void) | undefined;
 }
 
 /** How a stream came to its end. */

@@ -35,25 +35,25 @@ export interface StreamSequenceErrorOptions extends ErrorOptions {
    *
    * @default {"truncated"} without an event type, `"malformed_event"` with one
    */
-  readonly code?: StreamSequenceErrorCode;
+  readonly code?: StreamSequenceErrorCode | undefined;
   /**
    * How many events the validator was given before this one.
    *
    * @default {0}
    */
-  readonly eventIndex?: number;
+  readonly eventIndex?: number | undefined;
   /** The position of the block that it is about. */
-  readonly contentIndex?: number;
+  readonly contentIndex?: number | undefined;
   /** Where in the message or the arguments the first difference is. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Where in the text the first difference is, in UTF-16 code units. */
-  readonly offset?: number;
+  readonly offset?: number | undefined;
   /** What was streamed, around the first difference. */
-  readonly expected?: string;
+  readonly expected?: string | undefined;
   /** What came instead, around the first difference. */
-  readonly received?: string;
+  readonly received?: string | undefined;
   /** What is safe to keep of what was streamed before. */
-  readonly partialContent?: readonly AssistantContent[];
+  readonly partialContent?: readonly AssistantContent[] | undefined;
 }
 
 /** What `JSON.stringify` makes of a {@linkcode StreamSequenceError}: no content of the stream. */

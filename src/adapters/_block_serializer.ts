@@ -289,7 +289,7 @@ export class BlockSerializer {
       reason: stopReason,
       message: {
         ...this.#base(),
-        content: this.#content,
+        content: replay ? this.#content.map(withOwnArguments) : this.#content,
         ...(replay && { providerReplay: replay }),
         stopReason,
       },
@@ -311,13 +311,14 @@ export class BlockSerializer {
     if (this.isFinished) return;
     this.start();
     const open = this.#salvage();
+    const content = open ? [...this.#content, open] : this.#content;
     this.#phase = "terminal";
     this.emit({
       type: "error",
       reason,
       message: {
         ...this.#base(),
-        content: open ? [...this.#content, open] : this.#content,
+        content: replay ? content.map(withOwnArguments) : content,
         ...(replay && { providerReplay: replay }),
         stopReason: reason,
         errorMessage,
@@ -561,4 +562,10 @@ function stringOf(value: string, what: string): string {
     "malformed_frame",
     `Expected ${what} to be a string, received ${kindOf(value)}`,
   );
+}
+
+/** A block whose arguments whoever runs the call may fill in, without a trace in what goes back. */
+function withOwnArguments(block: AssistantContent): AssistantContent {
+  if (block.type !== "tool_call") return block;
+  return { ...block, arguments: copyJson("", block.arguments, Infinity).value as JsonObject };
 }

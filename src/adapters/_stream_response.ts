@@ -66,6 +66,9 @@ interface Refusal {
   readonly contentType: string;
 }
 
+/** The adapter has them, and ends the response with an event where it goes past one. */
+const NO_LIMITS = { contentBlocks: Infinity, messageLength: Infinity, argumentsDepth: Infinity };
+
 /** How much of a body that is not the wire's is read, in bytes. */
 const REFUSED_LENGTH = 65_536;
 
@@ -79,16 +82,16 @@ const MUTE_CONTENT_TYPES: readonly string[] = ["", "application/octet-stream", "
  * @param response A response, what else it can be read from, or a promise of one.
  * @param adapter What makes events of the payloads.
  * @param wire What else is to know of the wire.
- * @param options How to read it.
+ * @param options How to read it; what the response may hold is up to the adapter.
  * @returns The events, for one loop; and `result()`, which is enough by itself.
- * @throws {TypeError} An option is of the wrong kind.
- * @throws {RangeError} `idleTimeout` or a limit is out of range.
+ * @throws {TypeError} An option is of the wrong kind, or the adapter was another response's.
+ * @throws {RangeError} `idleTimeout` is out of range.
  */
 export function streamResponse(
   response: ResponseSource | PromiseLike<ResponseSource>,
   adapter: Adapter,
   wire: ResponseFormat,
-  options: StreamResponseOptions = {},
+  options: Pick<StreamResponseOptions, "signal" | "idleTimeout" | "now"> = {},
 ): StreamEventReader {
   const { signal, idleTimeout } = options;
   const decoder = new ResponseDecoder(adapter, wire, options);
@@ -105,9 +108,9 @@ export function streamResponse(
 /** The body of a response in, validated events out. */
 class ResponseDecoder implements BytesToEvents {
   readonly #decoder: BodyDecoder;
-  readonly #validator;
+  readonly #validator = createStreamEventValidator({ limits: NO_LIMITS });
   readonly #wire: ResponseFormat;
-  readonly #options: StreamResponseOptions;
+  readonly #options: Pick<StreamResponseOptions, "signal" | "now">;
   #requestId: string | undefined;
   /** A fault of the caller; it is thrown at the caller. */
   #misuse: TypeError | undefined;
@@ -116,9 +119,12 @@ class ResponseDecoder implements BytesToEvents {
   #refused: Uint8Array[] = [];
   #refusedLength = 0;
 
-  constructor(adapter: Adapter, wire: ResponseFormat, options: StreamResponseOptions) {
+  constructor(
+    adapter: Adapter,
+    wire: ResponseFormat,
+    options: Pick<StreamResponseOptions, "signal" | "now">,
+  ) {
     this.#decoder = new BodyDecoder(adapter, wire.format);
-    this.#validator = createStreamEventValidator(options);
     this.#wire = wire;
     this.#options = options;
   }

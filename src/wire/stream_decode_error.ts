@@ -23,11 +23,11 @@ export interface StreamDecodeErrorOptions extends ErrorOptions {
   /** What is wrong. */
   readonly code: StreamDecodeErrorCode;
   /** The line in the body, from 1 on; 0 where it is not about a line. */
-  readonly line?: number;
+  readonly line?: number | undefined;
   /** Where in the body the line, or the first wrong byte, begins, in bytes. */
-  readonly byteOffset?: number;
+  readonly byteOffset?: number | undefined;
   /** The status of the response, where that is wrong. */
-  readonly status?: number;
+  readonly status?: number | undefined;
 }
 
 /** What `JSON.stringify` makes of a {@linkcode StreamDecodeError}. */

@@ -5,6 +5,7 @@ import {
   type AssistantMessage,
   createStreamEventValidator,
   type FailedAssistantMessage,
+  type JsonObject,
   type ProviderReplay,
   type StreamEvent,
 } from "../../mod.ts";
@@ -643,5 +644,28 @@ Deno.test("BlockSerializer refuses an id, a name and a text that are no strings"
       assertEquals(last.message.errorCode, "malformed_frame");
       assert(last.message.errorMessage.startsWith(`Expected ${what} to be a string, received `));
     }
+  }
+});
+
+Deno.test("BlockSerializer gives the message arguments of its own where the wire's go back", () => {
+  for (const isFailed of [false, true]) {
+    const input: JsonObject = { city: "Oslo" };
+    const events: StreamEvent[] = [];
+    const blocks = new BlockSerializer({}, "acme");
+    blocks.emit = (event) => events.push(event);
+    const call = blocks.open("tool_call");
+    blocks.identify(call, "call_1", "lookup");
+    blocks.closeToolCall(call, input);
+    const replay = { api: "acme", data: [input] };
+    if (isFailed) blocks.fail("error", "truncated", "cut", undefined, replay);
+    else blocks.finish("stop", replay);
+
+    const last = events.at(-1);
+    assert(last?.type === "done" || last?.type === "error");
+    const [block] = last.message.content;
+    assert(block?.type === "tool_call");
+    (block.arguments as Record<string, unknown>).unit = "celsius";
+
+    assertEquals(last.message.providerReplay, { api: "acme", data: [{ city: "Oslo" }] });
   }
 });

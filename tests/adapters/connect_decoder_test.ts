@@ -3,9 +3,11 @@ import { runInNewContext } from "node:vm";
 import type { StreamEvent } from "../../mod.ts";
 import {
   type Adapter,
+  type AdapterOptions,
   connectDecoder,
   type Emit,
   streamResponse,
+  type StreamResponseOptions,
   WireAdapter,
 } from "../../src/adapters/adapter/mod.ts";
 import { OllamaChatDecoderStream } from "../../src/adapters/ollama/mod.ts";
@@ -176,4 +178,26 @@ Deno.test("an adapter that has finished is refused", async () => {
       "Expected an adapter for each response, received one that has finished",
     );
   }
+});
+
+Deno.test("streamResponse leaves it to the adapter what a response may hold", async () => {
+  class TextAdapter extends WireAdapter {
+    protected override take(): void {
+      const text = this.blocks.open("text");
+      this.blocks.append(text, "Hi");
+      this.blocks.close(text);
+    }
+    protected override takeEnd(): void {
+      this.blocks.finish("stop");
+    }
+  }
+  const read = (options: AdapterOptions) =>
+    streamResponse(bodyOf("1\n2\n"), new TextAdapter(options, "acme"), WIRE, {
+      limits: { contentBlocks: 1 },
+    } as StreamResponseOptions).result();
+
+  assertEquals((await read({})).content.length, 2);
+  const message = await read({ limits: { contentBlocks: 1 } });
+  assert(message.stopReason === "error");
+  assertEquals(message.errorCode, "limit_exceeded");
 });
