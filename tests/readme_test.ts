@@ -23,6 +23,49 @@ Deno.test("README shows the example Worker as it is, but for its types", async (
   assertEquals(strip(shown), strip(example));
 });
 
+Deno.test("README's first example asks the API for a stream, gives its message, and throws a refusal", async () => {
+  const readme = await Deno.readTextFile(new URL("../README.md", import.meta.url));
+  const shown = /^```ts\n[^`]*?\n(async function ask\([^]*?)^```$/m.exec(readme)?.[1];
+  assert(shown);
+  const requests: Request[] = [];
+  const ask = (response: Response) =>
+    new Function("streamAnthropicMessages", "fetch", `${strip(shown)}; return ask;`)(
+      streamAnthropicMessages,
+      (url: string, init: RequestInit) => {
+        requests.push(new Request(url, init));
+        return Promise.resolve(response);
+      },
+    )("key_1", "model-1", "Hello?");
+  const said = [
+    { type: "message_start", message: { model: "m", usage: { input_tokens: 1 } } },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hello." } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 1 } },
+    { type: "message_stop" },
+  ].map((data) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`).join("");
+
+  const message = await ask(
+    new Response(said, { headers: { "content-type": "text/event-stream" } }),
+  );
+  assertEquals(message.content, [{ type: "text", text: "Hello." }]);
+  assertEquals(requests[0]?.url, "https://api.anthropic.com/v1/messages");
+  assertEquals(requests[0]?.headers.get("x-api-key"), "key_1");
+  assertEquals(await requests[0]?.json(), {
+    model: "model-1",
+    max_tokens: 1024,
+    stream: true,
+    messages: [{ role: "user", content: "Hello?" }],
+  });
+
+  const error = { type: "overloaded_error", message: "Overloaded" };
+  await assertRejects(
+    () => ask(Response.json({ type: "error", error }, { status: 529 })),
+    Error,
+    "http_error: HTTP status 529: Overloaded",
+  );
+});
+
 Deno.test("README's loop runs a whole call, sends its result back, and throws a broken answer", async () => {
   const readme = await Deno.readTextFile(new URL("../README.md", import.meta.url));
   const shown = /^```ts\nimport type [^]*?\n(async function answer\([^]*?)^```$/m.exec(readme)?.[1];
