@@ -31,7 +31,7 @@ export default {
         "x-api-key": PROVIDER_KEY,
       },
       body: JSON.stringify({ model: MODEL, max_tokens: 1024, stream: true, messages }),
-      // Before there is an answer to let go of.
+      // Until there is a response, only this can cancel the request.
       signal: request.signal,
     });
     const events = streamAnthropicMessages(answer, { idleTimeout: 60_000 });
