@@ -1,5 +1,6 @@
 /**
- * A validator for the event streams of language models.
+ * Validates the event stream of a language model's response: every event is checked against all the
+ * events before it, and the first one that cannot follow is rejected.
  *
  * @module
  */

@@ -6,13 +6,13 @@ import {
 } from "./stream_event_validator.ts";
 import type { AssistantContent, AssistantMessage, StreamEvent } from "./types.ts";
 
-/** An {@linkcode EventStream} of one response, held to every rule of the protocol. */
+/** An {@linkcode EventStream} of one response, validated against every rule of the protocol. */
 export interface AssistantMessageEventStream extends EventStream<StreamEvent, AssistantMessage> {
   /**
-   * What is safe to keep of what was pushed so far: the closed blocks, then the open text or
-   * thinking block as far as it came. An open tool call is left out.
+   * The content so far that is safe to keep: the closed blocks, then the open text or thinking
+   * block with the text pushed so far. An open tool call is left out.
    *
-   * @returns A copy; changing it changes nothing here.
+   * @returns A copy; changing it does not affect the stream.
    */
   partialContent(): AssistantContent[];
 }
@@ -37,16 +37,16 @@ class ValidatedEventStream extends EventStream<StreamEvent, AssistantMessage>
 }
 
 /**
- * Creates a stream for whoever produces the events of a response. It has a validator of its own.
+ * Creates a stream for code that produces the events of a response. It validates the events itself.
  *
- * A push throws the {@linkcode StreamSequenceError} that the consumer and `result()` will see.
- * `result()` resolves with the message of `done` or `error`; `end()` without either makes it reject
- * with the code `truncated`.
+ * If an event breaks a rule, `push()` throws the same {@linkcode StreamSequenceError} that the
+ * consumer and `result()` get. `result()` resolves with the message of `done` or `error`; if
+ * `end()` is called before either, it rejects with the code `truncated`.
  *
- * @param options How much the response may hold.
+ * @param options How much the response may contain.
  * @returns A stream that waits for its first event.
  * @throws {TypeError} A limit is not a number.
- * @throws {RangeError} A limit is neither a whole number from 0 on nor `Infinity`.
+ * @throws {RangeError} A limit is neither a whole number of 0 or more nor `Infinity`.
  *
  * @example Producing a response, and the error of a producer that stopped halfway
  * ```ts

@@ -3,40 +3,40 @@ import { Outcome } from "./_outcome.ts";
 import { Queue } from "./_queue.ts";
 
 /**
- * What an {@linkcode EventStream} knows of its events.
+ * How an {@linkcode EventStream} handles its events.
  *
- * What one of these functions throws ends the stream, as {@linkcode EventStream.fail} does. They
- * may end the stream themselves, but not push to it.
+ * If one of these functions throws, the stream ends with that error, as with
+ * {@linkcode EventStream.fail}. The functions may end the stream themselves, but not push to it.
  *
- * @typeParam TEvent An event.
- * @typeParam TResult What the events come to.
+ * @typeParam TEvent The type of the events.
+ * @typeParam TResult The type of the result.
  */
 export interface EventStreamOptions<TEvent, TResult> {
   /**
-   * Throws if an event cannot follow those before it. Called first, once for each event. Without it
-   * every event is taken.
+   * Throws if an event cannot follow the ones before it. Called first, once for each event. Without
+   * it, every event is accepted.
    *
    * @param event The event that was pushed.
    */
   readonly validate?: ((event: TEvent) => void) | undefined;
   /**
-   * Whether an event is the last. Called after `validate`.
+   * Whether an event is the last one. Called after `validate`.
    *
    * @param event The event that was pushed.
-   * @returns Whether nothing can follow it.
+   * @returns Whether no event can follow it.
    */
   readonly isTerminal: (event: TEvent) => boolean;
   /**
-   * What the events come to. Called with the last one.
+   * The result of the stream. Called with the terminal event.
    *
    * @param event The terminal event.
-   * @returns What `result()` resolves with; a promise is waited for.
+   * @returns What `result()` resolves with; a promise is awaited.
    */
   readonly getResult: (event: TEvent) => TResult | PromiseLike<TResult>;
   /**
-   * Throws the error that the stream is to end with where {@linkcode EventStream.end} is called
-   * before a terminal event. Where it throws nothing, or is not there, the error only says that no
-   * terminal event came.
+   * Called when {@linkcode EventStream.end} is called before a terminal event: throws the error
+   * that the stream is to end with. If it does not throw, or is missing, the error only says that
+   * the stream ended before a terminal event.
    */
   readonly end?: (() => void) | undefined;
 }
@@ -50,27 +50,27 @@ interface Ending {
 }
 
 /**
- * The push side of a stream: takes events from whoever produces them, hands them to one consumer.
+ * A stream that a producer pushes events to, and that one consumer iterates over.
  *
- * An event is validated as it is pushed. One that is refused throws at the producer what the
- * consumer and {@linkcode EventStream.result} will see, and ends the stream. The consumer gets
- * every event that was accepted before, then the error: no error overtakes an accepted event.
+ * An event is validated when it is pushed. If it is rejected, `push()` throws, and the stream ends
+ * with the same error for the consumer and for {@linkcode EventStream.result}. The consumer gets
+ * every event that was accepted before, then the error: an error never overtakes an accepted event.
  *
- * | happening | later pushes throw | consumer gets what was accepted, then | `result()` |
+ * | case | later pushes throw | consumer gets what was accepted, then | `result()` |
  * |---|---|---|---|
  * | terminal event accepted | "EventStream is already settled" | the end | resolves |
- * | event refused | "EventStream is already settled" | the error that the push threw | rejects with it |
+ * | event rejected | "EventStream is already settled" | the error that the push threw | rejects with it |
  * | `fail(cause)` | "EventStream is already settled" | the cause | rejects with it |
  * | `end()` before a terminal event | "EventStream is already settled" | the check's error | rejects with it |
  * | consumer breaks out of the loop | the `AbortError` | (nothing more) | rejects with it |
  *
- * Pushing never waits: events that nobody has read yet are buffered, all of them where nobody
- * iterates. What was read is no longer held.
+ * Pushing never waits: unread events are buffered without a limit, all of them if nobody iterates.
+ * Events that have been read are released.
  *
- * @typeParam TEvent An event.
- * @typeParam TResult What the events come to.
+ * @typeParam TEvent The type of the events.
+ * @typeParam TResult The type of the result.
  *
- * @example Summing up numbers until a zero
+ * @example Adding up numbers until a zero
  * ```ts
  * import { EventStream } from "@agent-stream/validator";
  * import { assertEquals, assertThrows } from "@std/assert";
@@ -109,9 +109,9 @@ export class EventStream<TEvent, TResult> implements AsyncIterable<TEvent> {
   #isAsking = false;
 
   /**
-   * Creates a stream that holds nothing.
+   * Creates an empty stream.
    *
-   * @param options What the stream knows of its events.
+   * @param options How the stream handles its events.
    * @throws {TypeError} One of the options is not a function.
    */
   constructor(options: EventStreamOptions<TEvent, TResult>) {
@@ -128,23 +128,23 @@ export class EventStream<TEvent, TResult> implements AsyncIterable<TEvent> {
   }
 
   /**
-   * Aborted with an `AbortError` when the consumer stops before the stream has ended, so that a
-   * producer can stop the request that it is paying for. Nothing else aborts it.
+   * Aborts with an `AbortError` when the consumer stops before the stream has ended, so that the
+   * producer can cancel a request that it pays for. Nothing else aborts it.
    */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
   /**
-   * Validates an event and hands it to the consumer, now or when it asks.
+   * Validates an event and passes it to the consumer, at once or when the consumer asks for it.
    *
    * @param event The next event; the consumer gets the same object.
-   * @throws {Error} What `validate`, `isTerminal` or `getResult` threw. The stream has ended with
-   * it; what was not an `Error` is the `cause` of one.
-   * @throws {Error} The stream has ended already: "EventStream is already settled". Its `cause` is the error that it ended with,
-   * if it did.
-   * @throws {TypeError} One of the options' functions is running.
-   * @throws {DOMException} The consumer stopped: the `AbortError` that `signal` was aborted with.
+   * @throws {Error} `validate`, `isTerminal` or `getResult` threw this error, and the stream has
+   * ended with it. A thrown value that is not an `Error` is the `cause` of one.
+   * @throws {Error} The stream has already ended: "EventStream is already settled". If it ended
+   * with an error, that is the `cause`.
+   * @throws {TypeError} It was called from one of the options' functions.
+   * @throws {DOMException} The consumer has stopped: the `AbortError` that `signal` aborted with.
    */
   push(event: TEvent): void {
     if (this.#ending) throw refusalAfter(this.#ending);
@@ -173,18 +173,18 @@ export class EventStream<TEvent, TResult> implements AsyncIterable<TEvent> {
   }
 
   /**
-   * Ends the stream with an error. Does nothing once it has ended.
+   * Ends the stream with an error. Does nothing if the stream has already ended.
    *
-   * @param cause What went wrong; what is not an `Error` becomes the `cause` of one.
+   * @param cause What went wrong; a value that is not an `Error` becomes the `cause` of one.
    */
   fail(cause: unknown): void {
     this.#settle({ error: toError(cause) });
   }
 
   /**
-   * Says that no event will follow. Without a terminal event that is an error, which goes to the
-   * consumer and to `result()`; it is not thrown here, so that a `finally` can call this without
-   * hiding what it was entered with. Does nothing once the stream has ended.
+   * Marks the end of the events. If there was no terminal event, the stream ends with an error,
+   * which the consumer and `result()` get. This method does not throw it, so that a `finally` block
+   * can call `end()` without hiding an earlier error. Does nothing if the stream has already ended.
    */
   end(): void {
     if (this.#ending) return;
@@ -193,24 +193,24 @@ export class EventStream<TEvent, TResult> implements AsyncIterable<TEvent> {
   }
 
   /**
-   * What the events came to. Nobody needs to iterate for it to settle.
+   * The result of the stream. It settles even if nobody iterates.
    *
-   * It is one promise, settles once, and causes no unhandled rejection.
+   * Every call returns the same promise. It never causes an unhandled rejection.
    *
-   * @returns A promise that resolves with what `getResult` made of the terminal event, and rejects
-   * with the error that the stream ended with.
+   * @returns A promise that resolves with what `getResult` returned for the terminal event, or
+   * rejects with the error that the stream ended with.
    */
   result(): Promise<TResult> {
     return this.#outcome.promise;
   }
 
   /**
-   * Starts iterating; possible once. Calls of `next()` are answered in their order, however many
-   * wait. Calling `return()`, as `break` does, ends the stream with an `AbortError` and drops what
-   * was not read; it leaves a result that is settled as it is.
+   * Starts iterating, which is possible only once. Calls of `next()` are answered in order, however
+   * many are pending. Calling `return()`, as `break` does, ends the stream with an `AbortError` and
+   * discards unread events; a result that has already settled does not change.
    *
-   * @returns The one iterator, which a loop takes too.
-   * @throws {TypeError} There is an iterator already.
+   * @returns The only iterator; it can be used in a `for await` loop too.
+   * @throws {TypeError} There is already an iterator.
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<TEvent, undefined> {
     if (this.#hasIterator) throw new TypeError("EventStream supports exactly one async iterator");

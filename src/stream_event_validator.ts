@@ -18,22 +18,22 @@ import {
 } from "./stream_sequence_error.ts";
 import type { AssistantContent, JsonObject, StreamEvent, StreamPhase } from "./types.ts";
 
-/** How much one response may hold. Each limit may be `Infinity`: as much as the engine can hold. */
+/** How much one response may contain. `Infinity` allows as much as the engine can hold. */
 export interface StreamEventLimits {
   /**
-   * Blocks in one message.
+   * The number of blocks in one message.
    *
    * @default {10_000}
    */
   readonly contentBlocks?: number | undefined;
   /**
-   * All deltas of one message together, in UTF-16 code units.
+   * The length of all deltas of one message together, in UTF-16 code units.
    *
    * @default {67_108_864}
    */
   readonly messageLength?: number | undefined;
   /**
-   * How deep a tool call's arguments may nest, in levels; `{}` is one level.
+   * How deeply a tool call's arguments may nest, in levels; `{}` is one level.
    *
    * @default {1_000}
    */
@@ -42,33 +42,34 @@ export interface StreamEventLimits {
 
 /** Options of {@linkcode createStreamEventValidator}. */
 export interface StreamEventValidatorOptions {
-  /** How much one response may hold. */
+  /** How much one response may contain. */
   readonly limits?: StreamEventLimits | undefined;
 }
 
-/** The memory of one stream: it knows what was said so far and refuses what cannot follow. */
+/** Validates one stream: it remembers the events so far, and rejects one that cannot follow. */
 export interface StreamEventValidator {
   /** Where the stream is: before `start`, between `start` and the terminal event, or after that. */
   readonly phase: StreamPhase;
   /**
-   * Takes the next event. A rejected event changes nothing but the count of events.
+   * Checks the next event. A rejected event changes nothing but the count of events.
    *
-   * @param event The event, from wherever: nothing about it is taken on trust.
+   * @param event The event, from any source: nothing about it is assumed.
    * @throws {StreamSequenceError} The event cannot follow what came before; its `code` names the
    * rule.
    */
   accept(event: StreamEvent): void;
   /**
-   * Says that no event will follow.
+   * Marks the end of the stream.
    *
-   * @throws {StreamSequenceError} With the code `truncated`, if no terminal event was accepted.
+   * @throws {StreamSequenceError} With the code `truncated`, if no terminal event has been
+   * accepted.
    */
   end(): void;
   /**
-   * What is safe to keep of what was streamed so far: the closed blocks, then the open text or
-   * thinking block as far as it came. An open tool call is left out.
+   * The content so far that is safe to keep: the closed blocks, then the open text or thinking
+   * block with the text received so far. An open tool call is left out.
    *
-   * @returns A copy; changing it changes nothing here.
+   * @returns A copy; changing it does not affect the validator.
    */
   partialContent(): AssistantContent[];
 }
@@ -134,14 +135,14 @@ const SUCCESSFUL_REASONS: readonly unknown[] = ["stop", "length", "tool_use"];
 const FAILED_REASONS: readonly unknown[] = ["error", "aborted"];
 
 /**
- * Creates the memory of one stream. One call, one independent state.
+ * Creates the validator of one stream. Each one has its own, independent state.
  *
- * @param options How much a response may hold.
- * @returns A validator that has seen nothing.
+ * @param options How much a response may contain.
+ * @returns A validator that has not seen any event.
  * @throws {TypeError} A limit is not a number.
- * @throws {RangeError} A limit is neither a whole number from 0 on nor `Infinity`.
+ * @throws {RangeError} A limit is neither a whole number of 0 or more nor `Infinity`.
  *
- * @example Refusing an event that cannot be
+ * @example Rejecting an event that cannot follow
  * ```ts
  * import { createStreamEventValidator, StreamSequenceError } from "@agent-stream/validator";
  * import { assertEquals, assertThrows } from "@std/assert";

@@ -10,34 +10,34 @@ import type { AssistantContent, AssistantMessage, JsonValue, StreamEvent } from 
 /** Options of {@linkcode StreamEventValidatorStream}. */
 export interface StreamEventValidatorStreamOptions extends StreamEventValidatorOptions {
   /**
-   * Ends the stream at once when it fires, even while nobody reads: the readable side errors with
-   * its reason and upstream is cancelled. A pipe's own `signal` waits for the reader instead.
+   * Ends the stream at once when it aborts, even while nobody reads: the readable side errors with
+   * its reason, and upstream is cancelled. The `signal` of `pipeTo()` waits for a reader instead.
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Lets everything pass, untouched, and only reports: neither side errors for a violation, only
-   * `result()` rejects with it. For trying the validator in production.
+   * Passes every event on unchanged and only reports: a violation errors neither side, but
+   * `result()` rejects with it. Use it to try the validator in production.
    *
    * @default {false}
    */
   readonly observe?: boolean | undefined;
   /**
-   * Called once, with the first violation or with the truncation. What it throws is ignored.
+   * Called once, with the first violation or the truncation. Errors that it throws are ignored.
    *
-   * @param error What was wrong.
+   * @param error What is wrong with the stream.
    */
   readonly onViolation?: ((error: StreamSequenceError) => unknown) | undefined;
 }
 
 /**
- * Lets the events of a stream pass while they can follow one another, and errors with a
+ * Passes on the events of a stream as long as each can follow the ones before it, and errors with a
  * {@linkcode StreamSequenceError} at the first that cannot.
  *
- * The offending event is not passed on, every event before it is, however slowly they are read:
- * no error overtakes an accepted event. The very same error object arrives at the reader, at the
- * writer and at {@linkcode StreamEventValidatorStream.result}.
+ * Every event before the rejected one is passed on, however slowly the reader reads: an error never
+ * overtakes an accepted event. The reader, the writer and {@linkcode
+ * StreamEventValidatorStream.result} all get the very same error object.
  *
- * | happening | readable side | writable side | `result()` |
+ * | case | readable side | writable side | `result()` |
  * |---|---|---|---|
  * | `done` or `error` accepted | passes on | | resolves with its `message` |
  * | violation | errors | errors, upstream is cancelled | rejects |
@@ -46,9 +46,9 @@ export interface StreamEventValidatorStreamOptions extends StreamEventValidatorO
  * | consumer cancels | | errors with that reason | rejects with it, or with an `AbortError` |
  * | `signal` fires | errors with its reason | errors, upstream is cancelled | rejects with it |
  *
- * The readable side holds no event back (its high-water mark is 0), since a queued event would be
- * lost to an error. The writable side takes one event ahead of the reader (its high-water mark is
- * 1), which is not accepted yet.
+ * The readable side queues no events (its high-water mark is 0), because an error would discard
+ * them. The writable side takes one event ahead of the reader (its high-water mark is 1); that
+ * event is validated only when the reader asks for it.
  *
  * @example Validating the events of a pipe
  * ```ts
@@ -77,11 +77,11 @@ export class StreamEventValidatorStream
   readonly #outcome: Outcome<AssistantMessage>;
 
   /**
-   * Creates a stream that has seen nothing.
+   * Creates a stream for one response.
    *
-   * @param options How much a response may hold, and what ends the stream.
+   * @param options How much a response may contain, and what ends the stream.
    * @throws {TypeError} A limit is not a number.
-   * @throws {RangeError} A limit is neither a whole number from 0 on nor `Infinity`.
+   * @throws {RangeError} A limit is neither a whole number of 0 or more nor `Infinity`.
    */
   constructor(options: StreamEventValidatorStreamOptions = {}) {
     const { signal, observe = false, onViolation } = options;
@@ -155,22 +155,22 @@ export class StreamEventValidatorStream
   }
 
   /**
-   * The message of the terminal event. The promise does not pull: somebody has to read the stream.
+   * The message of the terminal event. This does not read the stream: something else has to.
    *
-   * It is one promise, settles once, and causes no unhandled rejection.
+   * Every call returns the same promise. It never causes an unhandled rejection.
    *
-   * @returns A promise that rejects with what the readable side errors with, and with the
-   * consumer's reason, or an `AbortError`, where the consumer cancels.
+   * @returns A promise that resolves with the message. It rejects with the error of the readable
+   * side or, if the consumer cancels, with the consumer's reason or an `AbortError`.
    */
   result(): Promise<AssistantMessage> {
     return this.#outcome.promise;
   }
 
   /**
-   * What is safe to keep of what was streamed so far: the closed blocks, then the open text or
-   * thinking block as far as it came. An open tool call is left out.
+   * The content so far that is safe to keep: the closed blocks, then the open text or thinking
+   * block with the text received so far. An open tool call is left out.
    *
-   * @returns A copy; changing it changes nothing here.
+   * @returns A copy; changing it does not affect the stream.
    */
   partialContent(): AssistantContent[] {
     return this.#validator.partialContent();

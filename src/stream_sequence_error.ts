@@ -2,8 +2,8 @@ import { clip, quote } from "./_quote.ts";
 import type { AssistantContent, StreamPhase } from "./types.ts";
 
 /**
- * The rules of the stream event protocol, by name. Codes never change. The command line's
- * `explain CODE` says of each what breaks it, and what usually does.
+ * The codes of the rules of the stream event protocol. Codes never change. On the command line,
+ * `explain CODE` shows what breaks a rule, and what the usual causes are.
  */
 export type StreamSequenceErrorCode =
   | "malformed_event"
@@ -28,7 +28,7 @@ export type StreamSequenceErrorCode =
   | "message_mismatch"
   | "truncated";
 
-/** What a {@linkcode StreamSequenceError} knows beyond its message. */
+/** What a {@linkcode StreamSequenceError} contains beyond its message. */
 export interface StreamSequenceErrorOptions extends ErrorOptions {
   /**
    * The rule that was broken.
@@ -37,26 +37,26 @@ export interface StreamSequenceErrorOptions extends ErrorOptions {
    */
   readonly code?: StreamSequenceErrorCode | undefined;
   /**
-   * How many events the validator was given before this one.
+   * How many events the validator had received before this one.
    *
    * @default {0}
    */
   readonly eventIndex?: number | undefined;
-  /** The position of the block that it is about. */
+  /** The position of the block in question. */
   readonly contentIndex?: number | undefined;
   /** Where in the message or the arguments the first difference is. */
   readonly path?: string | undefined;
   /** Where in the text the first difference is, in UTF-16 code units. */
   readonly offset?: number | undefined;
-  /** What was streamed, around the first difference. */
+  /** What was expected from the events before, around the first difference. */
   readonly expected?: string | undefined;
-  /** What came instead, around the first difference. */
+  /** What was received instead, around the first difference. */
   readonly received?: string | undefined;
-  /** What is safe to keep of what was streamed before. */
+  /** The content streamed before the error that is safe to keep. */
   readonly partialContent?: readonly AssistantContent[] | undefined;
 }
 
-/** What `JSON.stringify` makes of a {@linkcode StreamSequenceError}: no content of the stream. */
+/** The JSON form of a {@linkcode StreamSequenceError}, without any content of the stream. */
 export interface StreamSequenceErrorJson {
   /** Always `"StreamSequenceError"`. */
   readonly name: string;
@@ -64,19 +64,19 @@ export interface StreamSequenceErrorJson {
   readonly message: string;
   /** The rule that was broken. */
   readonly code: StreamSequenceErrorCode;
-  /** The rejected event's type; not there where there was no event, or it had no type. */
+  /** The rejected event's type; missing if there was no event, or if it had no type. */
   readonly eventType?: string;
-  /** Where the stream was. */
+  /** The phase of the stream when the event arrived. */
   readonly phase: StreamPhase;
-  /** How many events came before. */
+  /** How many events the validator had received before this one. */
   readonly eventIndex: number;
-  /** The position of the block that it is about. */
+  /** The position of the block in question. */
   readonly contentIndex?: number;
   /** Where in the message or the arguments the first difference is. */
   readonly path?: string;
   /** Where in the text the first difference is, in UTF-16 code units. */
   readonly offset?: number;
-  /** The message without its beginning. */
+  /** What was expected and what was received: the message without its beginning. */
   readonly detail: string;
 }
 
@@ -86,11 +86,11 @@ const BRAND = Symbol.for("@agent-stream/validator.StreamSequenceError");
 /**
  * Says which event of a stream broke which rule of the protocol.
  *
- * What prints or serialises (the message and `toJSON()`) carries positions, lengths, tool names and
- * ids, never content. `expected`, `received` and `partialContent` hold content, for a debugger;
- * they neither print nor serialise.
+ * What is printed or serialised (the message and `toJSON()`) contains positions, lengths, tool
+ * names and ids, but never content. `expected`, `received` and `partialContent` contain content,
+ * for a debugger; they are neither printed nor serialised.
  *
- * @example Telling which rule was broken
+ * @example Finding out which rule was broken
  * ```ts
  * import { createStreamEventValidator, StreamSequenceError } from "@agent-stream/validator";
  * import { assert, assertEquals } from "@std/assert";
@@ -112,19 +112,19 @@ const BRAND = Symbol.for("@agent-stream/validator.StreamSequenceError");
 export class StreamSequenceError extends Error {
   /** Always `"StreamSequenceError"`. */
   override readonly name: string = "StreamSequenceError";
-  /** The rejected event's type; `undefined` where there was no event, or it had no type. */
+  /** The rejected event's type; `undefined` if there was no event, or if it had no type. */
   readonly eventType: string | undefined;
-  /** Where the stream was when the event came. */
+  /** The phase of the stream when the event arrived. */
   readonly phase: StreamPhase;
   /** The rule that was broken. */
   readonly code: StreamSequenceErrorCode;
-  /** How many events the validator was given before this one. */
+  /** How many events the validator had received before this one. */
   readonly eventIndex: number;
-  /** What was expected and what came, without the message's beginning. */
+  /** What was expected and what was received: the message without its beginning. */
   readonly detail: string;
-  /** The position of the block that it is about, where it is about one. */
+  /** The position of the block in question, if there is one. */
   readonly contentIndex?: number;
-  /** Where in the message or the arguments the first difference is, as `content[2].arguments.query`. */
+  /** Where in the message or the arguments they first differ: `content[2].arguments.query`. */
   readonly path?: string;
   /** Where in the text the first difference is, in UTF-16 code units. */
   readonly offset?: number;
@@ -135,10 +135,10 @@ export class StreamSequenceError extends Error {
   /**
    * Creates the error for one event.
    *
-   * @param eventType The rejected event's type, `undefined` where there is none.
-   * @param phase Where the stream was when the event came.
-   * @param detail What was expected and what came.
-   * @param options What else is known.
+   * @param eventType The rejected event's type, or `undefined` if there is none.
+   * @param phase The phase of the stream when the event arrived.
+   * @param detail What was expected and what was received.
+   * @param options What else is known about the error.
    */
   constructor(
     eventType: string | undefined,
@@ -166,23 +166,23 @@ export class StreamSequenceError extends Error {
     this.#partialContent = options.partialContent ?? [];
   }
 
-  /** What was streamed, at most 40 UTF-16 code units around the first difference. */
+  /** What was expected, at most 40 UTF-16 code units around the first difference. */
   get expected(): string | undefined {
     return this.#expected;
   }
 
-  /** What came instead, at most 40 UTF-16 code units around the first difference. */
+  /** What was received instead, at most 40 UTF-16 code units around the first difference. */
   get received(): string | undefined {
     return this.#received;
   }
 
-  /** What is safe to keep of what was streamed before. */
+  /** The content streamed before the error that is safe to keep. */
   get partialContent(): readonly AssistantContent[] {
     return this.#partialContent;
   }
 
   /**
-   * Whether a value is a `StreamSequenceError`, of this copy of the package or of another.
+   * Whether a value is a `StreamSequenceError`, from this copy of the package or from another.
    *
    * @param value Any value.
    * @returns Whether it is one.
@@ -192,7 +192,7 @@ export class StreamSequenceError extends Error {
   }
 
   /**
-   * The error for a log, without content of the stream.
+   * The error in a form for logs, without any content of the stream.
    *
    * @returns A plain object.
    */

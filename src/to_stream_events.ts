@@ -14,9 +14,9 @@ import type {
 /** Options of {@linkcode toStreamEvents}. */
 export interface ToStreamEventsOptions {
   /**
-   * How long a delta is at most, in UTF-16 code units; `Infinity` makes one delta of each block. A
-   * surrogate pair is never cut: before one that does not fit a delta ends a code unit early, and
-   * with a length of 1 a pair is a delta of its own.
+   * The maximum length of a delta, in UTF-16 code units; with `Infinity`, each block has one delta.
+   * A surrogate pair is never cut: a delta that would end inside a pair ends one code unit earlier,
+   * and with a length of 1, a pair is a delta of its own.
    *
    * @default {Infinity}
    */
@@ -48,26 +48,26 @@ const TERMINAL_TYPES: ReadonlyMap<unknown, "done" | "error"> = new Map([
 ]);
 
 /**
- * Makes the events that a finished message could have been streamed as: for replaying a cached
- * answer, for tests, for a fake provider.
+ * Converts a finished message to a sequence of events that could have streamed it: for replaying a
+ * cached answer, for tests, or for a fake provider.
  *
- * Every block is closed before the terminal event, that of a failed message too. The text of each is
- * cut into deltas, the JSON text of a tool call's arguments too; an empty text has none. The last
- * event carries the message itself, with all its fields.
+ * Every block is closed before the terminal event, even in a failed message. The text of each
+ * block, and the JSON text of a tool call's arguments, is cut into deltas; an empty text has none.
+ * The last event contains the message itself, with all its fields.
  *
- * Of the message only `content` and `stopReason` are read. A validator takes the events, if its
- * limits are not below the defaults; a message of more than 10,000 blocks or 67,108,864 UTF-16 code
- * units needs higher ones.
+ * The events depend only on `content` and `stopReason`; the message's other required fields are
+ * only checked. A validator accepts the events if its limits are not below the defaults; a message
+ * of more than 10,000 blocks or 67,108,864 UTF-16 code units needs higher limits.
  *
  * @param message A successful or failed message.
  * @param options How long the deltas are.
  * @returns The events, from `start` to `done` or `error`.
- * @throws {TypeError} The message is not one that can be streamed: something that every message has is
- * missing or of the wrong kind, a block has a field too many, a tool call has an
- * empty id or name or the id of an earlier one, or arguments that are not JSON, nest deeper than
- * 1,000 levels, contain themselves, or take more than 67,108,864 UTF-16 code units.
+ * @throws {TypeError} The message cannot be streamed: a required field is missing or of the wrong
+ * kind; a block has an extra field; a tool call has an empty id or name, or the id of an earlier
+ * call; or its arguments are not JSON, nest more than 1,000 levels deep, contain themselves, or
+ * take more than 67,108,864 UTF-16 code units.
  * @throws {TypeError} `deltaLength` is not a number.
- * @throws {RangeError} `deltaLength` is neither a whole number from 1 on nor `Infinity`.
+ * @throws {RangeError} `deltaLength` is neither a whole number of 1 or more nor `Infinity`.
  *
  * @example Replaying an answer
  * ```ts

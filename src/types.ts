@@ -13,7 +13,7 @@ export type JsonValue =
   | readonly JsonValue[]
   | JsonObject;
 
-/** A JSON object. `undefined` stands only for a key that is not there. */
+/** A JSON object. `undefined` only ever means that a key is missing. */
 export interface JsonObject {
   /** The value under each key. */
   readonly [key: string]: JsonValue | undefined;
@@ -21,7 +21,7 @@ export interface JsonObject {
 
 /** A text block of a message. */
 export interface TextContent {
-  /** Tells this block from the others. */
+  /** The kind of block. */
   readonly type: "text";
   /** The whole text. */
   readonly text: string;
@@ -29,28 +29,28 @@ export interface TextContent {
 
 /** A reasoning block of a message. */
 export interface ThinkingContent {
-  /** Tells this block from the others. */
+  /** The kind of block. */
   readonly type: "thinking";
   /** The whole reasoning text. */
   readonly thinking: string;
 }
 
-/** A tool call that the model made, whole. */
+/** A complete tool call that the model made. */
 export interface ToolCallContent {
-  /** Tells this block from the others. */
+  /** The kind of block. */
   readonly type: "tool_call";
-  /** What the tool's result refers to; unique within a response, never empty. */
+  /** The id that the tool's result refers to; unique within a response, never empty. */
   readonly id: string;
   /** The tool's name, never empty. */
   readonly name: string;
-  /** The arguments: a JSON object, never a half of one. */
+  /** The arguments: a complete JSON object. */
   readonly arguments: JsonObject;
 }
 
 /** A block of an assistant message. */
 export type AssistantContent = TextContent | ThinkingContent | ToolCallContent;
 
-/** What the tokens of one response cost, in US dollars; 0 where no price is known. */
+/** What the tokens of one response cost, in US dollars; 0 if no price is known. */
 export interface UsageCost {
   /** Uncached input, in US dollars. */
   readonly input: number;
@@ -64,7 +64,7 @@ export interface UsageCost {
   readonly total: number;
 }
 
-/** How many tokens one response took. */
+/** How many tokens one response used. */
 export interface Usage {
   /** Input tokens that were neither read from nor written to a cache. */
   readonly input: number;
@@ -80,7 +80,7 @@ export interface Usage {
   readonly cost: UsageCost;
 }
 
-/** Why a response finished: the model stopped, it met a length limit, or it wants tools run. */
+/** Why a response finished: the model stopped, reached a length limit, or wants tools to be run. */
 export type SuccessfulStopReason = "stop" | "length" | "tool_use";
 
 /** Why a response broke off: something failed, or somebody aborted it. */
@@ -89,56 +89,55 @@ export type FailedStopReason = "error" | "aborted";
 /** Why a response ended. */
 export type StopReason = SuccessfulStopReason | FailedStopReason;
 
-/** What a provider must see again on the next turn, such as signatures or encrypted reasoning. */
+/** What the next turn must send back to the provider, such as signatures or encrypted reasoning. */
 export interface ProviderReplay {
   /** The wire format that can read `data`, such as `anthropic-messages`. */
   readonly api: string;
-  /** Opaque to everyone else. */
+  /** Opaque data, to be sent back unchanged. */
   readonly data: JsonValue;
 }
 
-/** What is known of a failure, beyond its message. */
+/** What is known about a failure, beyond its message. */
 export interface AssistantErrorDetails {
   /** The provider's own name for the error, such as `overloaded_error`. */
   readonly providerErrorType?: string;
-  /** What it says beside that, such as `context_length_exceeded` of an `invalid_request_error`. */
+  /** A more specific code, such as `context_length_exceeded` for an `invalid_request_error`. */
   readonly providerErrorCode?: string;
   /** The HTTP status of the response. */
   readonly status?: number;
-  /** How long the provider asks to wait before a retry, in milliseconds. */
+  /** How long the provider asks clients to wait before a retry, in milliseconds. */
   readonly retryAfter?: number;
-  /** The provider's id of the request, for its support. */
+  /** The provider's id of the request, to quote to its support. */
   readonly requestId?: string;
 }
 
 /**
- * What an adapter says that went wrong with a response; the `errorCode` of a failed message.
+ * What went wrong with a response, according to an adapter: the `errorCode` of a failed message.
  *
  * - `truncated`: the body ended before the response did. A retry can help.
- * - `malformed_frame`: a frame that is not what the wire format promises. A retry can help.
- * - `wire_order`: frames that cannot follow each other, or that contradict each other. A retry can
- *   help.
- * - `ambiguous_tool_call`: a fragment that could belong to more than one tool call, or a call that
- *   has no name or a taken id. A retry can help.
+ * - `malformed_frame`: a frame is not what the wire format specifies. A retry can help.
+ * - `wire_order`: frames cannot follow each other, or contradict each other. A retry can help.
+ * - `ambiguous_tool_call`: a fragment could belong to more than one tool call, or a call has no
+ *   name or an id that is already in use. A retry can help.
  * - `invalid_tool_arguments`: the arguments of a tool call are not one JSON object. A retry can
  *   help.
- * - `missing_tool_call`: the response stopped for a tool call and has none. A retry can help.
- * - `output_limit`: the output limit cut a tool call. A retry can help with a higher limit.
- * - `content_filter`: a filter stopped the response. A retry can help with other input.
- * - `refusal`: the model stopped by refusing. A retry can help with other input.
- * - `paused`: the provider paused the response. A retry is the wrong way: send the message back to
- *   go on.
- * - `unknown_stop_reason`: a reason to stop that the adapter does not know. A retry seldom helps.
- * - `provider_error`: the provider said in the body that it failed.
- *   `errorDetails.providerErrorType` says whether a retry can help.
- * - `http_error`: the response has a status that is not OK. A retry can help from 500 on, and for
- *   408, 409 and 429 after `errorDetails.retryAfter`.
- * - `unexpected_content_type`: the response has another content type than the wire format, such as
- *   a proxy's page, where a retry can help, or the answer to a request that asked for no stream.
+ * - `missing_tool_call`: the response stopped for a tool call but contains none. A retry can help.
+ * - `output_limit`: the output limit cut off a tool call. A retry with a higher limit can help.
+ * - `content_filter`: a filter stopped the response. A retry with other input can help.
+ * - `refusal`: the model refused to go on. A retry with other input can help.
+ * - `paused`: the provider paused the response. Do not retry: send the message back to continue.
+ * - `unknown_stop_reason`: the adapter does not know the stop reason. A retry seldom helps.
+ * - `provider_error`: the provider reported an error in the body. `errorDetails.providerErrorType`
+ *   tells whether a retry can help.
+ * - `http_error`: the response has a status that is not OK. A retry can help for 500 and above, and
+ *   for 408, 409 and 429 after `errorDetails.retryAfter`.
+ * - `unexpected_content_type`: the response does not have the content type of the wire format. It
+ *   may be a proxy's page, where a retry can help, or the answer to a request that did not ask for
+ *   a stream.
  * - `network_error`: the connection could not be made, or broke. A retry can help.
- * - `idle_timeout`: no byte came for too long. A retry can help.
+ * - `idle_timeout`: no byte arrived for too long. A retry can help.
  * - `limit_exceeded`: the response holds more than the limits allow. A retry does not help.
- * - `aborted`: somebody aborted the response, or left it. A retry is not wanted.
+ * - `aborted`: the response was aborted, or its consumer left. A retry is not wanted.
  */
 export type AssistantErrorCode =
   | "truncated"
@@ -162,23 +161,23 @@ export type AssistantErrorCode =
 
 /** What every assistant message has. */
 export interface AssistantMessageBase {
-  /** Whose message it is. */
+  /** Always `"assistant"`. */
   readonly role: "assistant";
   /** The blocks, in the order in which they were streamed. */
   readonly content: readonly AssistantContent[];
   /** Who served the response, such as `anthropic`. */
   readonly provider: string;
-  /** The model that answered, by the provider's name for it. */
+  /** The provider's name of the model that answered. */
   readonly model: string;
   /** Tokens and cost. */
   readonly usage: Usage;
   /** When the response was made, in Unix milliseconds. */
   readonly timestamp: number;
-  /** What the provider must see again on the next turn. */
+  /** What the next turn must send back to the provider. */
   readonly providerReplay?: ProviderReplay;
 }
 
-/** A message that the model finished. */
+/** A message of a response that finished. */
 export interface SuccessfulAssistantMessage extends AssistantMessageBase {
   /** Why it finished. */
   readonly stopReason: SuccessfulStopReason;
@@ -190,7 +189,7 @@ export interface SuccessfulAssistantMessage extends AssistantMessageBase {
   readonly errorDetails?: never;
 }
 
-/** A message that broke off for a reason; see {@linkcode FailedAssistantMessage}. */
+/** A message of a response that broke off; see {@linkcode FailedAssistantMessage}. */
 export interface FailedAssistantMessageOf<Reason extends FailedStopReason>
   extends AssistantMessageBase {
   /** Why it broke off. */
@@ -198,18 +197,19 @@ export interface FailedAssistantMessageOf<Reason extends FailedStopReason>
   /** What went wrong, for a person to read. */
   readonly errorMessage: string;
   /**
-   * What went wrong, for a program to act on: an {@linkcode AssistantErrorCode} by an adapter of this
-   * package, the rule's code by `toResponse()` where its source broke one; others may put in their
-   * own, or none.
+   * What went wrong, for a program to act on. An adapter of this package sets an
+   * {@linkcode AssistantErrorCode}; `toResponse()` sets the code of the rule that its source broke;
+   * other producers may set their own code, or none.
    */
   readonly errorCode?: AssistantErrorCode | (string & Record<never, never>);
-  /** What else is known of the failure. */
+  /** What else is known about the failure. */
   readonly errorDetails?: AssistantErrorDetails;
 }
 
 /**
- * A message that broke off. Its content is what is safe to show: closed blocks and the open text or
- * thinking as far as it came. Tool calls in it must not be run.
+ * A message of a response that broke off. Its content is what is safe to show: the closed blocks,
+ * and the open text or thinking block with the text received so far. Tool calls in it must not be
+ * run.
  */
 export type FailedAssistantMessage =
   | FailedAssistantMessageOf<"error">
@@ -220,7 +220,7 @@ export type AssistantMessage =
   | SuccessfulAssistantMessage
   | FailedAssistantMessage;
 
-/** The response has begun. */
+/** The response begins. */
 export interface StartEvent {
   /** The event's name. */
   readonly type: "start";
@@ -250,7 +250,7 @@ export interface TextEndEvent {
   readonly type: "text_end";
   /** The open block's position. */
   readonly contentIndex: number;
-  /** The whole text: all deltas together. */
+  /** The whole text: all deltas joined together. */
   readonly content: string;
 }
 
@@ -278,7 +278,7 @@ export interface ThinkingEndEvent {
   readonly type: "thinking_end";
   /** The open block's position. */
   readonly contentIndex: number;
-  /** The whole reasoning: all deltas together. */
+  /** The whole reasoning: all deltas joined together. */
   readonly content: string;
 }
 
@@ -288,7 +288,7 @@ export interface ToolCallStartEvent {
   readonly type: "tool_call_start";
   /** The block's position in the message: 0, 1, 2 and so on. */
   readonly contentIndex: number;
-  /** What the tool's result will refer to; unique within a response, never empty. */
+  /** The id that the tool's result will refer to; unique within a response, never empty. */
   readonly id: string;
   /** The tool's name, never empty. */
   readonly name: string;
@@ -310,7 +310,7 @@ export interface ToolCallEndEvent {
   readonly type: "tool_call_end";
   /** The open block's position. */
   readonly contentIndex: number;
-  /** The whole call; its arguments are what the deltas spell, where there were any. */
+  /** The complete call. If there were deltas, its arguments are the JSON that they spell. */
   readonly toolCall: ToolCallContent;
 }
 
@@ -320,7 +320,7 @@ export interface DoneEvent {
   readonly type: "done";
   /** Equal to `message.stopReason`. */
   readonly reason: SuccessfulStopReason;
-  /** Exactly what was streamed. */
+  /** The whole message; its content is exactly what was streamed. */
   readonly message: SuccessfulAssistantMessage;
 }
 
@@ -330,7 +330,7 @@ export interface ErrorEvent {
   readonly type: "error";
   /** Equal to `message.stopReason`. */
   readonly reason: FailedStopReason;
-  /** What is safe to keep of what was streamed. */
+  /** The message; its content is the part of what was streamed that is safe to keep. */
   readonly message: FailedAssistantMessage;
 }
 
