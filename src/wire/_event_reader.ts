@@ -27,30 +27,31 @@ export interface EventReaderOptions {
   readonly idleTimeout?: number | undefined;
 }
 
-/** A stream of events that is read from a body, by iterating or by asking for its result. */
+/** A stream of events, read from a body by iterating or by calling `result()`. */
 export interface StreamEventReader extends AsyncIterable<StreamEvent> {
   /**
-   * Starts iterating; possible once, and not after `result()` has begun to read. Leaving the loop
-   * lets the body go.
+   * Starts iterating, which is possible only once, and not after `result()` has begun to read.
+   * Leaving the loop cancels the body.
    *
-   * @returns The one iterator, which a loop takes too.
-   * @throws {TypeError} Somebody reads already.
+   * @returns The only iterator; it can be used in a `for await` loop too.
+   * @throws {TypeError} The stream is already being read.
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<StreamEvent, undefined>;
   /**
-   * The message of the terminal event. Where nobody iterates, it reads the stream by itself.
+   * The message of the terminal event. If nobody iterates, this reads the stream by itself.
    *
-   * It is one promise, settles once, and causes no unhandled rejection.
+   * Every call returns the same promise. It never causes an unhandled rejection.
    *
-   * @returns A promise that rejects with what the iteration throws, or with an `AbortError` where
-   * the iteration was left.
+   * @returns A promise that resolves with the message. It rejects with the error that the iteration
+   * throws, or with an `AbortError` if the loop was left; the streams of adapters resolve with an
+   * `aborted` message in that case.
    */
   result(): Promise<AssistantMessage>;
   /**
-   * What is safe to keep of what was streamed so far: the closed blocks, then the open text or
-   * thinking block as far as it came. An open tool call is left out.
+   * The content so far that is safe to keep: the closed blocks, then the open text or thinking
+   * block with the text received so far. An open tool call is left out.
    *
-   * @returns A copy; changing it changes nothing here.
+   * @returns A copy; changing it does not affect the stream.
    */
   partialContent(): AssistantContent[];
 }

@@ -1,7 +1,7 @@
 import { createParser } from "eventsource-parser";
 import { StreamDecodeError, type StreamDecodeErrorCode } from "./stream_decode_error.ts";
 
-/** How events are written to bytes: a JSON text a line, or server-sent events. */
+/** How events are written as bytes: one JSON text per line, or server-sent events. */
 export type StreamEventFormat = "ndjson" | "sse";
 
 /** Takes one frame: a JSON text, and where it is. */

@@ -1,5 +1,5 @@
 /**
- * Events on the wire: from the bytes of a response to events, and from events to bytes.
+ * Converts the bytes of a response to events, and events to bytes: NDJSON and server-sent events.
  *
  * @module
  */

@@ -12,28 +12,27 @@ import type { StreamEventFormat } from "./_frame_parser.ts";
 /** Options of {@linkcode readStreamEvents}. */
 export interface ReadStreamEventsOptions extends StreamEventValidatorOptions {
   /**
-   * How the events are written. A response says it by its content type; for a body of bytes it has
-   * to be said here.
+   * How the events are written. A response tells this by its content type; for a body of bytes,
+   * this option is required.
    */
   readonly format?: StreamEventFormat | undefined;
   /**
-   * Ends the stream at once when it fires; what waits to be read is dropped. Give the same one to
-   * `fetch`, which nothing else can stop before it has answered.
+   * Ends the stream at once when it aborts, and discards unread events. Pass the same signal to
+   * `fetch`: until there is a response, nothing else can cancel the request.
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * How long to wait for the next byte, in milliseconds; then the stream fails with a
+   * How long to wait for the next byte, in milliseconds, before the stream fails with a
    * `TimeoutError`. The time that the consumer takes does not count.
    *
-   * Each byte counts, those of a heartbeat too: this finds a connection that died, not a model that
-   * takes its time. The wait for the response counts as well; a `fetch` that has not answered goes on
-   * all the same.
+   * Any byte resets it, even that of a heartbeat: it detects a dead connection, not a slow model.
+   * It also covers the wait for the response, but does not cancel a `fetch` that is still pending.
    *
    * @default {Infinity}
    */
   readonly idleTimeout?: number | undefined;
   /**
-   * The longest line, and the longest data of a server-sent event, in UTF-16 code units.
+   * The maximum length of a line, and of the data of a server-sent event, in UTF-16 code units.
    *
    * @default {67_108_864}
    */
@@ -44,22 +43,23 @@ export interface ReadStreamEventsOptions extends StreamEventValidatorOptions {
 export type StreamEventSource = Response | ReadableStream<Uint8Array>;
 
 /**
- * Reads validated events from a response, in one pass: the quick way, and the short one. What a
- * provider sends are other events: those are for its adapter, such as `streamAnthropicMessages()`.
+ * Reads a response that consists of stream events, and validates them, in one pass: the fastest and
+ * shortest way. A provider's own stream has other events; read it with its adapter, such as
+ * `streamAnthropicMessages()`.
  *
- * The iteration ends at the terminal event, so that a server that holds the body open hangs nobody.
- * What follows is not looked at; it is read for at most a quarter of a second, since only a connection
- * whose body has ended can be used again. Leaving the loop lets the body go at once. No error
- * overtakes an event: whatever was accepted comes first, unless `signal` fires.
+ * The iteration ends at the terminal event, even if the server holds the body open. Whatever
+ * follows is ignored; it is read for at most a quarter of a second, because a connection can only
+ * be reused once its body has been read to the end. Leaving the loop cancels the body at once. An
+ * error never overtakes an accepted event, unless `signal` aborts.
  *
- * The iteration, and `result()`, fail with
- * - a `StreamSequenceError` where the events break a rule or end too early,
- * - a `StreamDecodeError` where the body, its content type or its status is wrong,
- * - the reason of `signal`, a `TimeoutError`, or what the body itself failed with.
+ * The iteration and `result()` fail with
+ * - a `StreamSequenceError` if the events break a rule or end too early,
+ * - a `StreamDecodeError` if the body, its content type or its status is wrong,
+ * - the reason of `signal`, a `TimeoutError`, or the error that the body itself failed with.
  *
- * @param source A response, a body, or a promise of one.
+ * @param source A response, a body, or a promise of either.
  * @param options How to read it.
- * @returns The events, for one loop; and `result()`, which is enough by itself.
+ * @returns The events, for one loop. `result()` also works without a loop.
  * @throws {TypeError} An option is of the wrong kind.
  * @throws {RangeError} A limit, `idleTimeout` or `maxLineLength` is out of range.
  *

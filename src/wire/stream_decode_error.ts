@@ -1,13 +1,13 @@
 /**
- * What can be wrong with a body of events, before any rule of the protocol is asked.
+ * What can be wrong with a body of events, before any rule of the protocol is checked.
  *
- * - `invalid_utf8`: a byte sequence that is not UTF-8.
- * - `line_too_long`: a line, or the data of a server-sent event, longer than the limit.
- * - `invalid_json`: a line, or the data of a server-sent event, that is not JSON.
+ * - `invalid_utf8`: a byte sequence is not UTF-8.
+ * - `line_too_long`: a line, or the data of a server-sent event, is longer than the limit.
+ * - `invalid_json`: a line, or the data of a server-sent event, is not JSON.
  * - `incomplete_frame`: the body ended in the middle of a line or of a server-sent event.
- * - `invalid_message`: a terminal event whose message lacks what its type promises.
- * - `unsupported_content_type`: a content type that is neither NDJSON nor server-sent events.
- * - `unexpected_status`: a response whose status is not OK.
+ * - `invalid_message`: the message of a terminal event lacks a required field.
+ * - `unsupported_content_type`: the content type is neither NDJSON nor server-sent events.
+ * - `unexpected_status`: the status of the response is not OK.
  */
 export type StreamDecodeErrorCode =
   | "invalid_utf8"
@@ -18,19 +18,19 @@ export type StreamDecodeErrorCode =
   | "unsupported_content_type"
   | "unexpected_status";
 
-/** Where a {@linkcode StreamDecodeError} happened. */
+/** What is wrong with a body, and where; see {@linkcode StreamDecodeError}. */
 export interface StreamDecodeErrorOptions extends ErrorOptions {
   /** What is wrong. */
   readonly code: StreamDecodeErrorCode;
-  /** The line in the body, from 1 on; 0 where it is not about a line. */
+  /** The number of the line in the body, starting at 1; 0 if the error is not about a line. */
   readonly line?: number | undefined;
-  /** Where in the body the line, or the first wrong byte, begins, in bytes. */
+  /** The offset in the body, in bytes, of that line or of the first wrong byte. */
   readonly byteOffset?: number | undefined;
-  /** The status of the response, where that is wrong. */
+  /** The HTTP status of the response, if that is what is wrong. */
   readonly status?: number | undefined;
 }
 
-/** What `JSON.stringify` makes of a {@linkcode StreamDecodeError}. */
+/** The JSON form of a {@linkcode StreamDecodeError}. */
 export interface StreamDecodeErrorJson {
   /** Always `"StreamDecodeError"`. */
   readonly name: string;
@@ -38,11 +38,11 @@ export interface StreamDecodeErrorJson {
   readonly message: string;
   /** What is wrong. */
   readonly code: StreamDecodeErrorCode;
-  /** The line in the body, from 1 on; 0 where it is not about a line. */
+  /** The number of the line in the body, starting at 1; 0 if the error is not about a line. */
   readonly line: number;
-  /** Where in the body the line, or the first wrong byte, begins, in bytes. */
+  /** The offset in the body, in bytes, of that line or of the first wrong byte. */
   readonly byteOffset: number;
-  /** The HTTP status of the response, where that is wrong. */
+  /** The HTTP status of the response, if that is what is wrong. */
   readonly status?: number;
 }
 
@@ -50,9 +50,10 @@ export interface StreamDecodeErrorJson {
 const BRAND = Symbol.for("@agent-stream/validator.StreamDecodeError");
 
 /**
- * Says where a body stops being events. Message and fields carry positions, never content.
+ * Says where a body stops being a stream of events. Its message and fields contain positions, but
+ * never content.
  *
- * @example Recognising one
+ * @example Recognising the error
  * ```ts
  * import { StreamDecodeError } from "@agent-stream/validator/wire";
  * import { assert, assertEquals } from "@std/assert";
@@ -71,17 +72,17 @@ export class StreamDecodeError extends Error {
   override readonly name: string = "StreamDecodeError";
   /** What is wrong. */
   readonly code: StreamDecodeErrorCode;
-  /** The line in the body, from 1 on; 0 where it is not about a line. */
+  /** The number of the line in the body, starting at 1; 0 if the error is not about a line. */
   readonly line: number;
-  /** Where in the body the line, or the first wrong byte, begins, in bytes. */
+  /** The offset in the body, in bytes, of that line or of the first wrong byte. */
   readonly byteOffset: number;
-  /** The HTTP status of the response, where that is wrong: with the code `unexpected_status`. */
+  /** The HTTP status of the response, with the code `unexpected_status`. */
   readonly status: number | undefined;
 
   /**
-   * Creates the error for one place of a body.
+   * Creates the error for one position in a body.
    *
-   * @param detail What was expected and what came, without content.
+   * @param detail What was expected and what was received, without content.
    * @param options What is wrong, and where.
    */
   constructor(detail: string, options: StreamDecodeErrorOptions) {
@@ -95,7 +96,7 @@ export class StreamDecodeError extends Error {
   }
 
   /**
-   * Whether a value is a `StreamDecodeError`, of this copy of the package or of another.
+   * Whether a value is a `StreamDecodeError`, from this copy of the package or from another.
    *
    * @param value Any value.
    * @returns Whether it is one.
@@ -105,7 +106,7 @@ export class StreamDecodeError extends Error {
   }
 
   /**
-   * What belongs in a log: everything, the message too, and nothing of the body.
+   * The error in a form for logs: all its fields and the message, without any content of the body.
    *
    * @returns A plain object.
    */

@@ -9,27 +9,28 @@ export interface StreamEventDecoderStreamOptions {
   /** How the events are written. */
   readonly format: StreamEventFormat;
   /**
-   * The longest line, and the longest data of a server-sent event, in UTF-16 code units.
+   * The maximum length of a line, and of the data of a server-sent event, in UTF-16 code units.
    *
    * @default {67_108_864}
    */
   readonly maxLineLength?: number | undefined;
   /**
-   * Accepts each event as it is decoded, and is told of the end: bytes to validated events in one
-   * stream, at half the cost of two. What it throws is dealt with as any error of the decoder.
+   * A validator that checks each event as it is decoded, and the end of the stream. Decoding and
+   * validating in one stream costs half as much as in two. Errors that the validator throws are
+   * handled like those of the decoder.
    */
   readonly validator?: StreamEventValidator | undefined;
 }
 
 /**
- * Decodes bytes to events: NDJSON or server-sent events, in UTF-8. It says nothing of their order
- * by itself: put a `StreamEventValidatorStream` behind it, or give it a validator.
+ * Decodes bytes to events: NDJSON or server-sent events, in UTF-8. It does not check their order by
+ * itself: pipe it through a `StreamEventValidatorStream`, or give it a validator.
  *
- * It decodes a chunk when a reader waits and no event does: the high-water mark of the readable side
- * is 0, that of the writable side 1.
+ * It decodes a chunk only when a reader is waiting and no decoded event is left: the high-water
+ * mark of the readable side is 0, that of the writable side is 1.
  *
- * A body that is wrong errors the readable side with a `StreamDecodeError`, once every event before
- * it was read, and the writable side at once, so that upstream is cancelled.
+ * If the body is wrong, the readable side errors with a `StreamDecodeError` after every event
+ * before that has been read; the writable side errors at once, so that upstream is cancelled.
  *
  * @example Decoding a response
  * ```ts
@@ -46,10 +47,10 @@ export interface StreamEventDecoderStreamOptions {
  */
 export class StreamEventDecoderStream extends TransformStream<Uint8Array, StreamEvent> {
   /**
-   * Creates a decoder of one body.
+   * Creates a decoder for one body.
    *
    * @param options How the events are written.
-   * @throws {TypeError} The format is none.
+   * @throws {TypeError} The format is neither `"ndjson"` nor `"sse"`.
    * @throws {RangeError} `maxLineLength` is below 1.
    */
   constructor(options: StreamEventDecoderStreamOptions) {
@@ -135,11 +136,11 @@ export class StreamEventDecoderStream extends TransformStream<Uint8Array, Stream
   }
 
   /**
-   * Creates the decoder that a response's content type asks for.
+   * Creates a decoder for the content type of a response.
    *
-   * @param response A response whose body has events.
-   * @param options What else is to say.
-   * @returns A decoder to pipe its body through.
+   * @param response A response whose body consists of events.
+   * @param options The other options.
+   * @returns A decoder to pipe the body through.
    * @throws {StreamDecodeError} With the code `unexpected_status` or `unsupported_content_type`.
    * @throws {RangeError} `maxLineLength` is below 1.
    */

@@ -10,9 +10,9 @@ export interface StreamEventEncoderStreamOptions {
 }
 
 /**
- * Encodes events to bytes, one chunk an event: NDJSON, or server-sent events with the event's type
- * as `event` and its position in the stream as `id`. The strategies are those of every transform
- * stream: it takes one event ahead of the reader.
+ * Encodes events as bytes, one chunk per event: NDJSON, or server-sent events with the event's type
+ * as `event` and its position in the stream as `id`. It has the default queuing strategies of a
+ * `TransformStream`: it takes one event ahead of the reader.
  *
  * @example Encoding events
  * ```ts
@@ -29,10 +29,10 @@ export interface StreamEventEncoderStreamOptions {
  */
 export class StreamEventEncoderStream extends TransformStream<StreamEvent, Uint8Array> {
   /**
-   * Creates an encoder of one stream.
+   * Creates an encoder for one stream.
    *
    * @param options How to write the events.
-   * @throws {TypeError} The format is none.
+   * @throws {TypeError} The format is neither `"ndjson"` nor `"sse"`.
    */
   constructor(options: StreamEventEncoderStreamOptions) {
     const format = checkFormat(options.format);

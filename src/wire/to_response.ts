@@ -22,13 +22,13 @@ export interface ToResponseOptions extends StreamEventValidatorOptions {
    */
   readonly format?: StreamEventFormat | undefined;
   /**
-   * After how many milliseconds without an event to send a heartbeat: a comment, or in NDJSON a
-   * blank line. `Infinity` sends none.
+   * How long to wait for an event before sending a heartbeat, in milliseconds. A heartbeat is a
+   * comment, or a blank line in NDJSON. `Infinity` sends none.
    *
    * @default {15_000}
    */
   readonly heartbeat?: number | undefined;
-  /** Headers beside those that the format asks for; they win. */
+  /** Additional headers; they replace those that the format sets. */
   readonly headers?: Headers | Record<string, string> | Array<[string, string]> | undefined;
   /**
    * The status of the response.
@@ -37,30 +37,30 @@ export interface ToResponseOptions extends StreamEventValidatorOptions {
    */
   readonly status?: number | undefined;
   /**
-   * Who served the response, for a message that has to be made up.
+   * Who served the response, for a message that has to be generated.
    *
    * @default {"unknown"}
    */
   readonly provider?: string | undefined;
   /**
-   * The model that answered, for a message that has to be made up.
+   * The model that answered, for a message that has to be generated.
    *
    * @default {"unknown"}
    */
   readonly model?: string | undefined;
   /**
-   * The time, in Unix milliseconds, for a message that has to be made up.
+   * Returns the time in Unix milliseconds, for a message that has to be generated.
    *
    * @default {Date.now}
    */
   readonly now?: (() => number) | undefined;
   /**
-   * Gives what to write for an event of the source, before it is held to the rules: to look at what
-   * passes, or to keep from the client what is none of its business. Where it throws, the source has
-   * failed.
+   * Returns the event to write in place of an event of the source, before it is validated: to log
+   * events as they pass, or to remove what the client should not see. If it throws, that counts as
+   * a failure of the source.
    *
-   * A generator around the source could do it, too, but one that waits for an event does not hear that
-   * the client went away.
+   * A generator around the source could do the same, but while it waits for an event, it does not
+   * notice that the client has disconnected.
    *
    * @param event The event.
    * @returns The event to write.
@@ -74,21 +74,22 @@ const CONTENT_TYPES: Readonly<Record<StreamEventFormat, string>> = {
 };
 
 /**
- * Answers a request with events, and promises the client that they are legal and end in a terminal
- * event. Whatever goes wrong with the source (a violation, a truncation, a failure) is written as an
- * `error` event with the content that is safe to keep; its message's `errorCode` is the code of the
- * rule that was broken. A failure's own message is not written: it may be none of the client's
- * business.
+ * Creates a response that streams events, and guarantees the client that they are valid and end in
+ * a terminal event. If something goes wrong with the source (a violation, a truncation, a failure),
+ * the response ends with an `error` event that has the content that is safe to keep. If a rule was
+ * broken, the message's `errorCode` is its code. The message of a failure is not written, since it
+ * may not be meant for the client.
  *
- * The source is read as fast as the client reads. When the client goes away, the source is told: an
- * iterator's `return()` is called, a `ReadableStream` is cancelled. An async generator that waits for
- * something hears of it only behind that: what it waits for needs a signal of its own.
+ * The source is read only as fast as the client reads. When the client disconnects, an iterator's
+ * `return()` is called, or a `ReadableStream` is cancelled. An async generator notices this only
+ * after the promise that it is waiting for has settled; give whatever it waits for a signal of its
+ * own.
  *
  * @param events The events.
  * @param options How to write them.
  * @returns A response whose headers keep proxies from holding events back.
  * @throws {TypeError} `events` cannot be iterated, or an option is of the wrong kind.
- * @throws {TypeError} `status` is one of a response without a body, such as 204.
+ * @throws {TypeError} `status` does not allow a body, such as 204.
  * @throws {RangeError} `heartbeat` is not above 0, or `status` or a limit is out of range.
  *
  * @example A source that breaks off
