@@ -7,16 +7,18 @@ import {
 import { createAnthropicMessagesAdapter } from "./anthropic_messages.ts";
 
 /**
- * Reads the events of a streamed response of Anthropic's Messages API, whatever becomes of it.
+ * Reads a streamed response of Anthropic's Messages API as events.
  *
- * The events are validated, and always end in one terminal event: a refused status, another content
- * type, a body that is wrong, breaks or stalls, and an abort all become an `error` event, whose message
- * says what is known of it. `result()` gives the message of the terminal event; it rejects only where
- * `response` is none. Leaving the loop lets the body go, and ends the message as `aborted`.
+ * The events are validated and always end in exactly one terminal event. An HTTP error, an
+ * unexpected content type, a body that is invalid, breaks or stalls, and an abort all become an
+ * `error` event; its message has what is known about the failure. `result()` resolves with the
+ * message of the terminal event; it rejects only if `response` is of the wrong kind or already
+ * being read. Leaving the loop cancels the body, and the message is then `aborted`.
  *
- * @param response A response, its body, the stream of the provider's own client, or a promise of one.
+ * @param response A response, its body, the stream of the provider's own client, or a promise of
+ * any of them.
  * @param options How to read it.
- * @returns The events, for one loop; and `result()`, which is enough by itself.
+ * @returns The events, for one loop. `result()` also works without a loop.
  * @throws {TypeError} An option is of the wrong kind.
  * @throws {RangeError} `idleTimeout` or a limit is out of range.
  *

@@ -7,23 +7,25 @@ import {
 import { createGeminiAdapter } from "./gemini.ts";
 
 /**
- * Reads the events of a response of Gemini's `streamGenerateContent?alt=sse`, whatever becomes of it.
+ * Reads a response of Gemini's `streamGenerateContent?alt=sse` as events.
  *
- * The events are validated, and always end in one terminal event: a refused status, another content
- * type, a body that is wrong, breaks or stalls, and an abort all become an `error` event, whose message
- * says what is known of it. `result()` gives the message of the terminal event; it rejects only where
- * `response` is none. Leaving the loop lets the body go, and ends the message as `aborted`.
+ * The events are validated and always end in exactly one terminal event. An HTTP error, an
+ * unexpected content type, a body that is invalid, breaks or stalls, and an abort all become an
+ * `error` event; its message has what is known about the failure. `result()` resolves with the
+ * message of the terminal event; it rejects only if `response` is of the wrong kind or already
+ * being read. Leaving the loop cancels the body, and the message is then `aborted`.
  *
- * Without `alt=sse` the API answers with a JSON array, which is refused. A response ends with its body,
- * for this wire has no end marker: against a server that holds the body open, set `idleTimeout`.
+ * Without `alt=sse`, the API responds with a JSON array, which is rejected. This format has no end
+ * marker, so a response ends with its body: set `idleTimeout` in case a server holds the body open.
  *
- * @param response A response, its body, the stream of the provider's own client, or a promise of one.
+ * @param response A response, its body, the stream of the provider's own client, or a promise of
+ * any of them.
  * @param options How to read it.
- * @returns The events, for one loop; and `result()`, which is enough by itself.
+ * @returns The events, for one loop. `result()` also works without a loop.
  * @throws {TypeError} An option is of the wrong kind.
  * @throws {RangeError} `idleTimeout` or a limit is out of range.
  *
- * @example A call of a tool
+ * @example A tool call
  * ```ts
  * import { streamGemini } from "@agent-stream/validator/gemini";
  * import { assertEquals } from "@std/assert";
@@ -35,7 +37,7 @@ import { createGeminiAdapter } from "./gemini.ts";
  * });
  *
  * const message = await streamGemini(response, { createId: () => "call_1" }).result();
- * assertEquals(message.stopReason, "tool_use"); // the wire says STOP
+ * assertEquals(message.stopReason, "tool_use"); // the API says STOP
  * assertEquals(message.content, [
  *   { type: "tool_call", id: "call_1", name: "get_tide", arguments: { harbour: "Bergen" } },
  * ]);

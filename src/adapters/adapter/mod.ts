@@ -1,7 +1,7 @@
 /**
- * For writing an adapter of one's own: what the adapters of this package are built on.
+ * The parts that the adapters of this package are built on, for writing your own adapter.
  *
- * @example An adapter, its decoder stream and its function, for a made-up wire
+ * @example An adapter for a made-up wire format
  * ```ts
  * import {
  *   AdapterError,
@@ -27,7 +27,7 @@
  *     }
  *     if (payload.call !== undefined) {
  *       const call = this.blocks.open("tool_call");
- *       this.blocks.identify(call, undefined, payload.call); // no id on this wire: one is made up
+ *       this.blocks.identify(call, undefined, payload.call); // no id here: one is generated
  *       this.blocks.closeToolCall(call, payload.with);
  *     }
  *     if (payload.end) this.blocks.finish("stop");
