@@ -4,13 +4,13 @@ import type { AssistantErrorCode, AssistantErrorDetails, StreamEvent } from "../
 export type { AssistantErrorCode };
 
 /**
- * How much one response may hold. Each limit may be `Infinity`.
+ * How much one response may contain. Each limit may be `Infinity`.
  *
- * `messageLength` also counts arguments that come as an object, and what is kept for the next turn.
+ * `messageLength` also counts arguments that arrive as an object, and data kept for the next turn.
  */
 export interface AdapterLimits extends StreamEventLimits {
   /**
-   * What may wait for an earlier block to end, in UTF-16 code units.
+   * The length of what may wait for an earlier block to end, in UTF-16 code units.
    *
    * @default {16_777_216}
    */
@@ -22,68 +22,68 @@ export interface AdapterOptions {
   /** Who serves the response. */
   readonly provider?: string | undefined;
   /**
-   * The model, where the wire does not say.
+   * The model, if the response does not name it.
    *
    * @default {"unknown"}
    */
   readonly model?: string | undefined;
   /**
-   * Gives the timestamp of the message, in Unix milliseconds; asked once.
+   * Returns the timestamp of the message, in Unix milliseconds; called once.
    *
    * @default {Date.now}
    */
   readonly now?: (() => number) | undefined;
   /**
-   * Makes an id for a tool call that comes without one. Without it, an id is `call_` and 32 random
-   * hexadecimal digits.
+   * Generates an id for a tool call that arrives without one. By default, an id is `call_` and 32
+   * random hexadecimal digits.
    */
   readonly createId?: (() => string) | undefined;
-  /** How much the response may hold. A response that holds more ends in an `error` event. */
+  /** How much the response may contain. A response that contains more ends in an `error` event. */
   readonly limits?: AdapterLimits | undefined;
 }
 
 /** Takes an event. */
 export type Emit = (event: StreamEvent) => void;
 
-/** Where a payload has a text. */
+/** Where the text of a payload is. */
 export interface PayloadText {
-  /** The object that has the text. */
+  /** The object that contains the text. */
   readonly holder: Record<string, unknown>;
-  /** The name of the text in it. */
+  /** The key of the text in that object. */
   readonly key: string;
 }
 
 /**
- * Turns the decoded payloads of one response into events. Whatever comes in, what comes out is a legal
- * stream with one `start` and one terminal event, which is the last. It throws nothing but what `emit`
- * throws.
+ * Converts the decoded payloads of one response to events. Whatever the input, the output is a
+ * valid stream, with one `start` event and one terminal event at the end. It throws only what
+ * `emit` throws.
  */
 export interface Adapter {
-  /** Whether the terminal event was emitted; nothing follows it. */
+  /** Whether the terminal event has been emitted. No event follows it. */
   readonly isFinished: boolean;
-  /** Takes one decoded payload. */
+  /** Handles one decoded payload. */
   push(payload: unknown, emit: Emit): void;
-  /** Takes the end of the body. */
+  /** Handles the end of the body. */
   end(emit: Emit): void;
-  /** Takes the failure of the body. */
+  /** Handles a failure of the body. */
   fail(cause: unknown, emit: Emit): void;
   /**
-   * Tells where a payload has the text by which nearly every frame of the wire differs from the one
-   * before. A decoder then puts the text of the next one there, without parsing what it has seen, and
-   * pushes the same payload again. Without this method, every frame is parsed.
+   * Returns where a payload has the text in which nearly every frame of the format differs from the
+   * one before. A decoder then puts the text of the next frame there, without parsing the rest of
+   * it, and pushes the same payload again. Without this method, every frame is parsed.
    *
-   * @returns Where the text is, in an object that the adapter must not keep.
+   * @returns Where the text is. The adapter must not keep the object that contains it.
    */
   textIn?(payload: unknown): PayloadText | undefined;
 }
 
-/** Ends a response with an `error` event. Thrown within adapters only. */
+/** The error that an adapter throws to end a response with an `error` event. */
 export class AdapterError extends Error {
   /** Always `"AdapterError"`. */
   override readonly name: string = "AdapterError";
   /** What went wrong, for a program to act on. */
   readonly code: AssistantErrorCode;
-  /** What else is known of it. */
+  /** What else is known about the error. */
   readonly details: AssistantErrorDetails | undefined;
 
   /**
@@ -91,7 +91,7 @@ export class AdapterError extends Error {
    *
    * @param code What went wrong, for a program to act on.
    * @param message What went wrong, for a person to read.
-   * @param details What else is known of it.
+   * @param details What else is known about the error.
    */
   constructor(code: AssistantErrorCode, message: string, details?: AssistantErrorDetails) {
     super(message);

@@ -31,13 +31,13 @@ const MAX_STRING_LENGTH = 2 ** 29 - 24;
 /** How often `createId` is asked for an id that is not taken. */
 const ID_ATTEMPTS = 8;
 
-/** A block that the wire has opened; others may be open beside it. */
+/** A block that the response has opened; others may be open at the same time. */
 export interface SerializedBlock {
   /** What kind of block it is. */
   readonly kind: AssistantContent["type"];
-  /** Whether the wire has closed it. */
+  /** Whether the response has closed it. */
   readonly isClosed: boolean;
-  /** The text so far: of the arguments, for a tool call. */
+  /** The text so far; for a tool call, that of the arguments. */
   readonly text: string;
   /** The id of a tool call, once it is known. */
   readonly id: string | undefined;
@@ -77,8 +77,8 @@ class Block implements SerializedBlock {
 }
 
 /**
- * Puts blocks that overlap on the wire into the order in which they appeared, one open at a time. What
- * comes for a later block waits, within a bound.
+ * Puts blocks that overlap in the response into the order in which they appeared, with one open at
+ * a time. Whatever arrives for a later block waits, up to a limit.
  *
  * @example Two blocks that overlap
  * ```ts
@@ -123,12 +123,12 @@ export class BlockSerializer {
   #phase: "idle" | "streaming" | "terminal" = "idle";
 
   /**
-   * Creates the serializer of one response.
+   * Creates the serializer for one response.
    *
    * @param options The adapter's options.
-   * @param provider Who serves the response, where the options do not say.
+   * @param provider Who serves the response, if the options do not say.
    * @throws {TypeError} An option is of the wrong kind.
-   * @throws {RangeError} A limit is neither a whole number from 0 on nor `Infinity`.
+   * @throws {RangeError} A limit is neither a whole number of 0 or more nor `Infinity`.
    */
   constructor(options: AdapterOptions, provider: string) {
     const { now = Date.now, createId = randomId } = options;
@@ -144,17 +144,17 @@ export class BlockSerializer {
     this.model = options.model ?? "unknown";
   }
 
-  /** Whether the terminal event was emitted. Whatever is called after that changes nothing. */
+  /** Whether the terminal event has been emitted. After that, no call has any effect. */
   get isFinished(): boolean {
     return this.#phase === "terminal";
   }
 
-  /** How many blocks the wire has opened. */
+  /** How many blocks the response has opened. */
   get opened(): number {
     return this.#opened;
   }
 
-  /** Emits `start`, unless it was. */
+  /** Emits `start`, unless that has been done. */
   start(): void {
     if (this.#phase !== "idle") return;
     this.#phase = "streaming";
@@ -162,9 +162,9 @@ export class BlockSerializer {
   }
 
   /**
-   * Takes a block that the wire opens. Text or reasoning that stays empty never appears.
+   * Opens a block. A text or reasoning block that stays empty never appears.
    *
-   * @throws {AdapterError} It is one more than the limit.
+   * @throws {AdapterError} There are more blocks than the limit allows.
    */
   open(kind: AssistantContent["type"]): SerializedBlock {
     const { contentBlocks } = this.#limits;
@@ -176,13 +176,13 @@ export class BlockSerializer {
     return block;
   }
 
-  /** Lets a block appear even if it stays empty, since something else hangs on it. */
+  /** Makes a block appear even if it stays empty, because something else depends on it. */
   keep(handle: SerializedBlock): void {
     (handle as Block).isKept = true;
     this.#advance();
   }
 
-  /** Takes what is known of a tool call; what was known before stays. */
+  /** Sets the id and name of a tool call, where known; those already known stay. */
   identify(handle: SerializedBlock, id: string | undefined, name: string | undefined): void {
     const block = handle as Block;
     block.id ??= id == null ? undefined : stringOf(id, "the id of a tool call") || undefined;
@@ -193,9 +193,9 @@ export class BlockSerializer {
   }
 
   /**
-   * Takes more of a block's text; an empty piece says nothing.
+   * Appends to a block's text; an empty piece has no effect.
    *
-   * @throws {AdapterError} It is no string, the block was closed, or it is more than a limit.
+   * @throws {AdapterError} The text is not a string, the block is closed, or a limit is exceeded.
    */
   append(handle: SerializedBlock, text: string): void {
     if (stringOf(text, "the text of a block") === "" || this.isFinished) return;
@@ -217,9 +217,10 @@ export class BlockSerializer {
   }
 
   /**
-   * Counts what is kept beside the content, such as a signature, towards the length of the message.
+   * Counts what is kept besides the content, such as a signature, towards the length of the
+   * message.
    *
-   * @throws {AdapterError} It is more than the limit.
+   * @throws {AdapterError} The limit is exceeded.
    */
   count(length: number): void {
     const { messageLength } = this.#limits;
@@ -232,7 +233,7 @@ export class BlockSerializer {
     }
   }
 
-  /** Takes the end of a block. */
+  /** Closes a block. */
   close(handle: SerializedBlock): void {
     const block = handle as Block;
     if (block.kind === "tool_call") return this.closeToolCall(block);
@@ -243,11 +244,11 @@ export class BlockSerializer {
   }
 
   /**
-   * Takes the end of a tool call: the wire said that it is whole.
+   * Closes a tool call that the response has declared complete.
    *
-   * @param value Its arguments, where they came as an object instead of as text.
-   * @throws {AdapterError} The arguments are not a JSON object, or came in both ways, or the call has
-   * no name.
+   * @param value Its arguments, if they arrived as an object instead of as text.
+   * @throws {AdapterError} The arguments are not a JSON object, or arrived in both ways, or the
+   * call has no name.
    */
   closeToolCall(handle: SerializedBlock, value?: JsonObject): void {
     const block = handle as Block;
@@ -263,8 +264,8 @@ export class BlockSerializer {
   }
 
   /**
-   * Ends the response: the reason follows the content, except downwards. A call makes `stop` to
-   * `tool_use`, and `length` stays.
+   * Ends the response. If there is a tool call, the reason `stop` becomes `tool_use`; `length`
+   * stays.
    *
    * @throws {AdapterError} A tool call is open, or the response stopped for one and has none.
    */
@@ -297,9 +298,9 @@ export class BlockSerializer {
   }
 
   /**
-   * Breaks the response off, with what is safe of it: closed blocks, and text and reasoning as far as
-   * they came. Closed calls stay, since their wire said that they were whole; an open one goes, and
-   * with it what waits for its end.
+   * Breaks the response off, and keeps what is safe: closed blocks, and text and reasoning as far
+   * as they were received. Closed calls stay, since the response declared them complete; an open
+   * call is dropped, together with whatever waits for its end.
    */
   fail(
     reason: FailedStopReason,

@@ -5,18 +5,18 @@ import { type Adapter, AdapterError } from "./_adapter.ts";
 import { BodyDecoder } from "./_body_decoder.ts";
 
 /**
- * Makes a stream what all decoder streams are: a body's bytes in, legal events out, whatever the body
+ * Turns a stream into a decoder stream: bytes of a body in, valid events out, whatever the body
  * does.
  *
- * A body that breaks does not error the readable side: the error becomes the `error` event, and the
- * readable side closes. After the terminal event the writable side errors, as with `terminate()`, so
- * that a server which holds the body open is let go.
+ * A body that breaks does not error the readable side: the failure becomes the `error` event, and
+ * the readable side closes. After the terminal event, the writable side errors, as with
+ * `terminate()`, so that the body is cancelled even if the server holds it open.
  *
- * @param stream The stream whose two sides become the adapter's.
- * @param adapter What makes events of the payloads.
+ * @param stream The stream whose two sides are replaced.
+ * @param adapter The adapter that converts the payloads to events.
  * @param format How the payloads are written.
  *
- * @example A decoder stream of one's own
+ * @example Your own decoder stream
  * ```ts
  * import type { StreamEvent } from "@agent-stream/validator";
  * import { connectDecoder, WireAdapter } from "@agent-stream/validator/adapter";

@@ -20,41 +20,40 @@ import { isRefusedBase, readProviderError } from "./_provider_error.ts";
 import { requestIdOf, retryAfterOf } from "./_response_headers.ts";
 
 /**
- * Where a provider's answer is read from:
- * - a response, as `fetch` gives it, or an HTTP client that makes it look the same;
+ * What a provider's answer can be read from:
+ * - a response, as `fetch` or an HTTP client with the same interface returns it;
  * - a body of bytes;
- * - the payloads of a body, one by one, as the stream of a provider's own client gives them, or a
- *   queue or a socket of yours; also the pieces of a body, as Node's streams do.
+ * - single payloads, such as the stream of a provider's own client, or your own queue or socket,
+ *   yields; also chunks of bytes, such as Node's streams yield.
  */
 export type ResponseSource = Response | ReadableStream<Uint8Array> | AsyncIterable<unknown>;
 
 /** Options of every `stream…` function. */
 export interface StreamResponseOptions extends AdapterOptions {
   /**
-   * Ends the stream when it fires: with an `error` event whose reason is `aborted`. Give the same one
-   * to `fetch`, which nothing else can stop before it has answered.
+   * Ends the stream when it aborts, with an `error` event whose reason is `aborted`. Pass the same
+   * signal to `fetch`: until there is a response, nothing else can cancel the request.
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * How long to wait for the next byte, in milliseconds; then the stream ends with the `errorCode`
-   * `idle_timeout`. The time that the consumer takes does not count.
+   * How long to wait for the next byte, in milliseconds, before the stream ends with the
+   * `errorCode` `idle_timeout`. The time that the consumer takes does not count.
    *
-   * Each byte counts, those of a heartbeat too: this finds a connection that died, not a model that
-   * takes its time. The wait for the response counts as well; a `fetch` that has not answered goes on
-   * all the same.
+   * Any byte resets it, even that of a heartbeat: it detects a dead connection, not a slow model.
+   * It also covers the wait for the response, but does not cancel a `fetch` that is still pending.
    *
    * @default {Infinity}
    */
   readonly idleTimeout?: number | undefined;
 }
 
-/** What a `stream…` function has to know of its wire. */
+/** What a `stream…` function has to know about its wire format. */
 export interface ResponseFormat {
   /** How the payloads are written. */
   readonly format: StreamEventFormat;
-  /** The content types that say so, by their essence. */
+  /** The content types of the format, without parameters and in lower case. */
   readonly contentTypes: readonly string[];
-  /** The headers that may hold the id of the request, the first one first. */
+  /** The headers that may hold the id of the request, in order of preference. */
   readonly requestIdHeaders: readonly string[];
 }
 
@@ -76,15 +75,15 @@ const REFUSED_LENGTH = 65_536;
 const MUTE_CONTENT_TYPES: readonly string[] = ["", "application/octet-stream", "text/plain"];
 
 /**
- * Reads the events of a response, in one pass. Whatever the provider or the connection does becomes the
+ * Reads a response as events, in one pass. Whatever the provider or the connection does ends in a
  * terminal event, and `result()` resolves with its message.
  *
- * @param response A response, what else it can be read from, or a promise of one.
- * @param adapter What makes events of the payloads.
- * @param wire What else is to know of the wire.
- * @param options How to read it; what the response may hold is up to the adapter.
- * @returns The events, for one loop; and `result()`, which is enough by itself.
- * @throws {TypeError} An option is of the wrong kind, or the adapter was another response's.
+ * @param response A response or another source, or a promise of one.
+ * @param adapter The adapter that converts the payloads to events.
+ * @param wire What else there is to know about the wire format.
+ * @param options How to read it. How much the response may contain is up to the adapter.
+ * @returns The events, for one loop. `result()` also works without a loop.
+ * @throws {TypeError} An option is of the wrong kind, or the adapter has been used for another response.
  * @throws {RangeError} `idleTimeout` is out of range.
  */
 export function streamResponse(

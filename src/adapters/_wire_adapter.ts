@@ -5,9 +5,9 @@ import { type Adapter, AdapterError, type AdapterOptions, type Emit } from "./_a
 import { BlockSerializer } from "./_block_serializer.ts";
 
 /**
- * What all adapters have in common: whatever happens within, it ends in an event. An adapter takes
- * payloads in `take` and the end of the body in `takeEnd`, tells `blocks` what they mean, and throws
- * an {@linkcode AdapterError} where they mean nothing.
+ * The base class of all adapters: whatever goes wrong in an adapter becomes an `error` event. An
+ * adapter handles payloads in `take` and the end of the body in `takeEnd`. It tells `blocks` what
+ * they mean, and throws an {@linkcode AdapterError} if they are not valid.
  *
  * @example The smallest adapter: every payload is more of one text
  * ```ts
@@ -38,17 +38,17 @@ import { BlockSerializer } from "./_block_serializer.ts";
  * ```
  */
 export abstract class WireAdapter implements Adapter {
-  /** Puts the blocks in order, and knows what was said so far. */
+  /** Puts the blocks in order, and remembers what they contain so far. */
   protected readonly blocks: BlockSerializer;
   #emit: Emit = () => {};
   /** What a taker of events threw: the event was emitted all the same, and the error is the taker's. */
   #thrown: { readonly error: unknown } | undefined;
 
   /**
-   * Creates the adapter of one response.
+   * Creates the adapter for one response.
    *
-   * @param options What the wire does not say.
-   * @param provider Who serves the response, where the options do not say.
+   * @param options What the response does not say.
+   * @param provider Who serves the response, if the options do not say.
    * @throws {TypeError} An option is of the wrong kind.
    * @throws {RangeError} A limit is out of range.
    */
@@ -63,12 +63,12 @@ export abstract class WireAdapter implements Adapter {
     };
   }
 
-  /** Whether the terminal event was emitted. */
+  /** Whether the terminal event has been emitted. */
   get isFinished(): boolean {
     return this.blocks.isFinished;
   }
 
-  /** Takes one decoded payload. */
+  /** Handles one decoded payload. */
   push(payload: unknown, emit: Emit): void {
     if (!this.#begin(emit)) return;
     try {
@@ -79,7 +79,7 @@ export abstract class WireAdapter implements Adapter {
     this.#end();
   }
 
-  /** Takes the end of the body. */
+  /** Handles the end of the body. */
   end(emit: Emit): void {
     if (!this.#begin(emit)) return;
     try {
@@ -93,24 +93,24 @@ export abstract class WireAdapter implements Adapter {
     this.#end();
   }
 
-  /** Takes the failure of the body. */
+  /** Handles a failure of the body. */
   fail(cause: unknown, emit: Emit): void {
     if (!this.#begin(emit)) return;
     this.#fail(errorOf(cause));
     this.#end();
   }
 
-  /** Takes a payload. What it throws ends the response. */
+  /** Handles a payload. An error that it throws ends the response. */
   // deno-lint-ignore no-explicit-any -- an adapter may say what it expects; nothing makes it true
   protected abstract take(payload: any): void;
   /**
-   * Takes the end of the body, unless the response has ended before. It finishes the response, or
-   * throws; a response that it leaves open is `truncated`.
+   * Handles the end of the body, unless the response has ended before. It has to finish the
+   * response or throw; otherwise the response is `truncated`.
    */
   protected abstract takeEnd(): void;
   /**
-   * What the next turn must send back of a response that broke off; nothing, where an adapter does
-   * not say. For one that is finished, `blocks.finish` takes it.
+   * Returns what the next turn must send back of a response that broke off; by default, nothing.
+   * For a response that is finished, pass it to `blocks.finish`.
    */
   protected replay(): ProviderReplay | undefined {
     return undefined;

@@ -94,19 +94,20 @@ interface WireBlock {
 }
 
 /**
- * Creates an adapter of one response of Anthropic's Messages API.
+ * Creates an adapter for one response of Anthropic's Messages API.
  *
  * Its payloads are the decoded `data` of the server-sent events.
  *
- * What the events cannot express is in the message's `providerReplay`: where there are signatures,
- * redacted thinking, citations, fields of a gateway's own or the provider's own tools, `data.content` is
- * the content of the assistant's turn as the API wants it back, and `data.container` the container that
- * it ran in. Redacted thinking, and signed thinking without text, appear as empty thinking blocks.
+ * What the events cannot express is in the message's `providerReplay`. If there are signatures,
+ * redacted thinking, citations, a gateway's own fields or the provider's own tools, `data.content`
+ * is the content of the assistant's turn in the form in which the API expects it back, and
+ * `data.container` is the container that it ran in. Redacted thinking, and signed thinking without
+ * text, appear as empty thinking blocks.
  *
- * Where another model took the response over (a `fallback` block), the message names that one.
+ * If another model took over the response (a `fallback` block), the message names that model.
  *
- * @param options What the message says that the wire does not.
- * @returns An adapter that has seen nothing.
+ * @param options What the response does not say.
+ * @returns A new adapter, for one response.
  * @throws {TypeError} An option is of the wrong kind.
  * @throws {RangeError} A limit is out of range.
  *

@@ -86,29 +86,29 @@ interface StreamedCall {
 }
 
 /**
- * Creates an adapter of one response of Gemini's `streamGenerateContent`.
+ * Creates an adapter for one response of Gemini's `streamGenerateContent`.
  *
  * Its payloads are the decoded `data` of the server-sent events (`alt=sse`). Only the first candidate
  * is read.
  *
- * This wire has no end marker, and a `finishReason` may stand before the last text: a response ends
- * with its body. One without a `finishReason` is `truncated`; for a server that holds the body open,
- * there is `idleTimeout`.
+ * This format has no end marker, and a `finishReason` may come before the last text, so a response
+ * ends with its body. A response without a `finishReason` is `truncated`. Set `idleTimeout` in case
+ * a server holds the body open.
  *
- * Neighbouring parts of one kind are one block. The arguments of a call that comes in pieces
- * (`streamFunctionCallArguments`) are put together; there are no deltas of them, since the pieces are
- * values and no text. What the events cannot express is in the message's
- * `providerReplay`: where there are thought signatures, files, code that the provider ran or its own
- * tools, `data.content` is the content of the model's turn as the API wants it back. There too are
- * `groundingMetadata`, `citationMetadata` and `urlContextMetadata`, each a list of what came, and the
- * `continuationToken` of a response that was paused.
+ * Adjacent parts of one kind form one block. If the arguments of a call arrive in pieces
+ * (`streamFunctionCallArguments`), they are put together; they have no deltas, because the pieces
+ * are values, not text. What the events cannot express is in the message's `providerReplay`. If
+ * there are thought signatures, files, code that the provider ran or its own tools, `data.content`
+ * is the content of the model's turn in the form in which the API expects it back. `providerReplay`
+ * also has `groundingMetadata`, `citationMetadata` and `urlContextMetadata`, each as a list of all
+ * that arrived, and the `continuationToken` of a paused response.
  *
- * @param options What the wire does not say.
- * @returns An adapter that has seen nothing.
+ * @param options What the response does not say.
+ * @returns A new adapter, for one response.
  * @throws {TypeError} An option is of the wrong kind.
  * @throws {RangeError} A limit is out of range.
  *
- * @example The events of an official client's chunks
+ * @example Converting the chunks of an official client
  * ```ts
  * import type { StreamEvent } from "@agent-stream/validator";
  * import { createGeminiAdapter } from "@agent-stream/validator/gemini";

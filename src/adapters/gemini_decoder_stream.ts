@@ -6,11 +6,12 @@ import { createGeminiAdapter } from "./gemini.ts";
 /**
  * Decodes the body of a response of Gemini's `streamGenerateContent?alt=sse` to events.
  *
- * What comes out is a legal stream whatever comes in: a body that is wrong or breaks ends in an
- * `error` event. This wire has no end marker: a response ends with its body.
+ * The output is a valid stream whatever the input is: a body that is invalid or breaks ends in an
+ * `error` event. This format has no end marker: a response ends
+ * with its body.
  *
- * It decodes a chunk when a reader waits and no event does: the high-water mark of the readable side
- * is 0, that of the writable side 1.
+ * It decodes a chunk only when a reader is waiting and no decoded event is left: the high-water
+ * mark of the readable side is 0, that of the writable side is 1.
  *
  * @example Decoding a body
  * ```ts
@@ -32,9 +33,9 @@ import { createGeminiAdapter } from "./gemini.ts";
  */
 export class GeminiDecoderStream extends TransformStream<Uint8Array, StreamEvent> {
   /**
-   * Creates a decoder of one body.
+   * Creates a decoder for one body.
    *
-   * @param options What the wire does not say.
+   * @param options What the response does not say.
    * @throws {TypeError} An option is of the wrong kind.
    * @throws {RangeError} A limit is out of range.
    */

@@ -26,21 +26,22 @@ const DONE_REASONS: ReadonlyMap<string, SuccessfulStopReason | "idle"> = new Map
 ]);
 
 /**
- * Creates an adapter of one response of Ollama's `/api/chat`.
+ * Creates an adapter for one response of Ollama's `/api/chat`.
  *
  * Its payloads are the decoded lines.
  *
  * Only what the server itself puts under `thinking` is reasoning: a `<think>` tag in the content is
- * text. Images that a model made are in the message's `providerReplay`, under `data.images`. The answer
- * to a request without messages, which only loads or unloads the model, ends in
- * `unknown_stop_reason`: nobody said anything. The lines of `/api/generate` are refused.
+ * text. Images that a model generated are in the message's `providerReplay`, under `data.images`.
+ * The answer to a request without messages, which only loads or unloads the model, ends in
+ * `unknown_stop_reason`, because the model did not answer. The lines of `/api/generate` are
+ * rejected.
  *
- * @param options What the wire does not say.
- * @returns An adapter that has seen nothing.
+ * @param options What the response does not say.
+ * @returns A new adapter, for one response.
  * @throws {TypeError} An option is of the wrong kind.
  * @throws {RangeError} A limit is out of range.
  *
- * @example The events of an official client's parts
+ * @example Converting the parts of an official client
  * ```ts
  * import type { StreamEvent } from "@agent-stream/validator";
  * import { createOllamaChatAdapter } from "@agent-stream/validator/ollama";

@@ -71,27 +71,28 @@ const KEPT_LISTS = [
 const KEPT_VALUES = ["reasoning_opaque", "context"];
 
 /**
- * Creates an adapter of one Chat Completions response, streamed by the API or by one of the many
+ * Creates an adapter for one Chat Completions response, streamed by the API or by one of the many
  * servers that imitate it.
  *
  * Its payloads are the decoded chunks, and `"[DONE]"`. Only the first choice is read.
  *
- * This wire ends no tool call by itself: a call is whole once the response has said why it stopped.
- * A response that never says so is `truncated`, even if it ends with `[DONE]`.
+ * This format has no end marker for a tool call: a call is complete once the response has given its
+ * `finish_reason`. A response that never gives one is `truncated`, even if it ends with `[DONE]`.
  *
- * What the next turn has to send back beside the content is in `providerReplay`, by the names of the
- * wire: `reasoning_field` (where the reasoning stood), `reasoning_details`, `reasoning_opaque`,
- * `reasoning_items`, `thinking_blocks`, `extra_content`, and `tool_calls` with the fields that are not
- * the standard's; and so is what the events cannot express: `audio`, `images`, `annotations`,
- * `citations`, `search_results`, `search_info`, `web_search`, `context`, `executed_tools`, other
- * `parts` of the content. A custom tool's input is under `input` in the call's arguments.
+ * What the next turn has to send back besides the content is in `providerReplay`, under the API's
+ * own names: `reasoning_field` (the field that had the reasoning), `reasoning_details`,
+ * `reasoning_opaque`, `reasoning_items`, `thinking_blocks`, `extra_content`, and `tool_calls` with
+ * their non-standard fields. So is what the events cannot express: `audio`, `images`,
+ * `annotations`, `citations`, `search_results`, `search_info`, `web_search`, `context`,
+ * `executed_tools`, other `parts` of the content. A custom tool's input is under `input` in the
+ * call's arguments.
  *
- * @param options What the wire does not say.
- * @returns An adapter that has seen nothing.
+ * @param options What the response does not say.
+ * @returns A new adapter, for one response.
  * @throws {TypeError} An option is of the wrong kind.
  * @throws {RangeError} A limit is out of range.
  *
- * @example The events of an official client's chunks
+ * @example Converting the chunks of an official client
  * ```ts
  * import type { StreamEvent } from "@agent-stream/validator";
  * import { createOpenAiChatAdapter } from "@agent-stream/validator/openai";

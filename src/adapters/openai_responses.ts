@@ -79,26 +79,27 @@ const BEGINNINGS: readonly string[] = [
 const ARGUMENTS = "arguments";
 
 /**
- * Creates an adapter of one streamed response of the Responses API.
+ * Creates an adapter for one streamed response of OpenAI's Responses API.
  *
- * Its payloads are the decoded events. This wire says everything more than once, and what it repeats
- * must agree: a delta that was lost, or an item that nothing confirms, ends in `wire_order`.
+ * Its payloads are the decoded events. This format repeats all content, and the repetitions must
+ * agree: a lost delta, or an item that is never confirmed, ends in `wire_order`.
  *
- * Each part of a message and each part of a reasoning summary is a block of its own. The items
- * themselves, as the wire repeated them, are in `providerReplay` (`id` of the response, and `output`),
- * encrypted reasoning and the calls of the provider's own tools among them. A custom tool's input is
- * under `input` in the call's arguments. A response that waits for what the events cannot express,
- * such as an approval, ends in `paused`.
+ * Each part of a message and each part of a reasoning summary is a block of its own.
+ * `providerReplay` has the `id` of the response, and under `output` the items themselves, as the
+ * API repeated them, including encrypted reasoning and the calls of the provider's own tools. A
+ * custom tool's input is under `input` in the call's arguments. A response that waits for something
+ * that the events cannot express, such as an approval, ends in `paused`.
  *
- * The stream of a background response that is taken up again (`starting_after`) lacks its beginning.
- * What it has can be put in order only once the response is repeated whole, so its content comes then.
+ * The stream of a background response that is resumed (`starting_after`) lacks its beginning. It
+ * can be put in order only once the API repeats the whole response, so all its content is emitted
+ * then.
  *
- * @param options What the wire does not say.
- * @returns An adapter that has seen nothing.
+ * @param options What the response does not say.
+ * @returns A new adapter, for one response.
  * @throws {TypeError} An option is of the wrong kind.
  * @throws {RangeError} A limit is out of range.
  *
- * @example The events of an official client's events
+ * @example Converting the events of an official client
  * ```ts
  * import type { StreamEvent } from "@agent-stream/validator";
  * import { createOpenAiResponsesAdapter } from "@agent-stream/validator/openai";

@@ -1,5 +1,5 @@
 /**
- * From the responses of Anthropic's Messages API to events.
+ * Converts streamed responses of Anthropic's Messages API to events.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * From the responses of Gemini's `streamGenerateContent` to events.
+ * Converts responses of Gemini's `streamGenerateContent` to events.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * From the responses of Ollama's `/api/chat` to events.
+ * Converts streamed responses of Ollama's `/api/chat` to events.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * From the responses of OpenAI's APIs, and of the many servers that imitate them, to events.
+ * Converts streamed responses of OpenAI's APIs, and of the many servers that imitate them, to
+ * events.
  *
  * @module
  */
