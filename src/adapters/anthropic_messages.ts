@@ -141,6 +141,8 @@ class AnthropicMessagesAdapter extends WireAdapter {
   #named: WireBlock | undefined;
   #stopReason: string | undefined;
   #stopDetails: Fields = {};
+  /** The content that the message began with; the blocks have to bring all of it. */
+  #foretold: readonly unknown[] = [];
   #container: JsonObject | undefined;
   /** Whether the content holds what the events cannot express. */
   #isOpaque = false;
@@ -211,9 +213,8 @@ class AnthropicMessagesAdapter extends WireAdapter {
       throw wireOrder('Expected "message_start" only once');
     }
     const { content, model, usage, container } = message;
-    if (Array.isArray(content) && content.length > 0) {
-      throw wireOrder("Expected message_start without content, since blocks follow it");
-    }
+    // The helper of the official client adds to the message of an event that waits to be read.
+    if (Array.isArray(content)) this.#foretold = content;
     this.#message = message;
     if (typeof model === "string" && model !== "") this.blocks.model = model;
     this.#count(usage);
@@ -390,6 +391,9 @@ class AnthropicMessagesAdapter extends WireAdapter {
   }
 
   #finishWith(reason: SuccessfulStopReason): void {
+    if (!this.#foretold.every((block, i) => isBegun(block, this.#all[i]))) {
+      throw wireOrder("Expected the content of message_start to come in blocks");
+    }
     if (reason === "length") {
       // Cut before its arguments began, a call looks like one that has none.
       const cut = this.#doubtful.find((block) => block.kind === "tool");
@@ -608,6 +612,15 @@ function replayOf(block: WireBlock): unknown[] {
     default:
       return [wholeInput === undefined ? fields : { ...fields, input: wholeInput }];
   }
+}
+
+/** Whether a block of the message as it began is the beginning of one that came. */
+function isBegun(begun: unknown, block: WireBlock | undefined): boolean {
+  if (!isPlainObject(begun) || !block) return false;
+  const { kind, fields, handle } = block;
+  const text = kind === "text" || kind === "thinking" ? begun[kind] ?? "" : "";
+  return begun.type === fields.type && begun.id === fields.id &&
+    typeof text === "string" && (handle?.text ?? "").startsWith(text);
 }
 
 /** What the wire calls something, which is to be a string and may be any JSON. */

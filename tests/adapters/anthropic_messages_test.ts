@@ -13,6 +13,11 @@ const START = {
   type: "message_start",
   message: { id: "msg_1", model: "m", content: [], usage: { input_tokens: 9, output_tokens: 1 } },
 };
+/** The start of a message that has a block already. */
+const startWith = (block: unknown) => ({
+  ...START,
+  message: { ...START.message, content: [block] },
+});
 const END = { type: "message_stop" };
 const stopFor = (reason: unknown, more: object = {}) => ({
   type: "message_delta",
@@ -102,9 +107,44 @@ const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown
     'wire_order: Expected "message_start" only once',
     "Hi",
   ],
-  "has content in message_start": [
-    [{ ...START, message: { content: [{ type: "text", text: "Hi" }] } }],
-    "wire_order: Expected message_start without content, since blocks follow it",
+  "has content in message_start that its blocks bring": [
+    [startWith({ type: "text", text: "H" }), ...text(0, "Hi"), stopFor("end_turn"), END],
+    "stop",
+    "Hi",
+  ],
+  "has a call in message_start that its blocks bring": [
+    [
+      startWith({ type: "tool_use", id: "a", name: "f", input: {} }),
+      ...call(0, "a", '{"x":1}'),
+      stopFor("tool_use"),
+      END,
+    ],
+    "tool_use",
+    { a: { x: 1 } },
+  ],
+  "has content in message_start alone": [
+    [startWith({ type: "text", text: "Hi" }), stopFor("end_turn"), END],
+    "wire_order: Expected the content of message_start to come in blocks",
+  ],
+  "has other content in message_start than in its blocks": [
+    [startWith({ type: "text", text: "Oh" }), ...text(0, "Hi"), stopFor("end_turn"), END],
+    "wire_order: Expected the content of message_start to come in blocks",
+    "Hi",
+  ],
+  "has another call in message_start than in its blocks": [
+    [
+      startWith({ type: "tool_use", id: "b", name: "f", input: {} }),
+      ...call(0, "a", '{"x":1}'),
+      stopFor("tool_use"),
+      END,
+    ],
+    "wire_order: Expected the content of message_start to come in blocks",
+    { a: { x: 1 } },
+  ],
+  "has something else than blocks in message_start": [
+    [startWith("Hi"), ...text(0, "Hi"), stopFor("end_turn"), END],
+    "wire_order: Expected the content of message_start to come in blocks",
+    "Hi",
   ],
   "has no message in message_start": [
     [{ type: "message_start" }],
