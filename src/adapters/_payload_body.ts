@@ -10,7 +10,8 @@ const encoder = new TextEncoder();
  * Makes a body of what comes one by one: payloads, as the client of a provider gives them, which are
  * written as they came; or pieces of a body, as Node's own streams do.
  *
- * @param payloads Where they come from. It is asked for the next one when that is wanted.
+ * @param payloads Where they come from. Its iterator is taken at once, since what pushes keeps nothing
+ * for one that comes later; it is asked for the next one when that is wanted.
  * @param format How the payloads are written.
  * @returns The body. To cancel it lets the source go.
  */
@@ -18,16 +19,24 @@ export function bodyOfPayloads(
   payloads: AsyncIterable<unknown>,
   format: StreamEventFormat,
 ): ReadableStream<Uint8Array> {
-  let iterator: AsyncIterator<unknown> | undefined;
+  let iterator: AsyncIterator<unknown>;
   const letGo = async (): Promise<void> => {
-    abort(payloads);
-    await iterator?.return?.();
+    try {
+      abort(payloads);
+    } finally {
+      await iterator.return?.();
+    }
   };
   return new ReadableStream<Uint8Array>({
+    // Async, so that what is thrown is the reader's to hear.
+    async start() {
+      iterator = payloads[Symbol.asyncIterator]();
+      await failureOf(payloads);
+    },
     async pull(controller) {
-      iterator ??= payloads[Symbol.asyncIterator]();
       const { done, value } = await iterator.next();
       if (done) {
+        await failureOf(payloads);
         controller.close();
         return;
       }
@@ -64,12 +73,44 @@ function refusalOf(received: string): AdapterError {
   );
 }
 
+/** A client's stream that emits its payloads whether somebody reads them or not. */
+interface Emitter {
+  readonly on?: unknown;
+  /** Settles with the stream. */
+  readonly done?: unknown;
+  readonly ended?: unknown;
+  readonly errored?: unknown;
+}
+
+/** Whether a source has nothing to give any more; its iterator might wait for ever. */
+export function isSpent(payloads: AsyncIterable<unknown> & Emitter): boolean {
+  return hasEnded(payloads) && payloads.errored !== true;
+}
+
+/** Throws what a source has failed with: its iterator tells only whoever waited when it did. */
+async function failureOf(payloads: AsyncIterable<unknown> & Emitter): Promise<void> {
+  if (hasEnded(payloads) && payloads.errored === true) await payloads.done();
+}
+
+function hasEnded<T extends Emitter>(payloads: T): payloads is T & { done(): Promise<void> } {
+  const { on, done, ended } = payloads;
+  return ended === true && typeof on === "function" && typeof done === "function";
+}
+
+/** What a source may have to end its request. */
+interface Abortable {
+  readonly controller?: { abort?: unknown } | null;
+  abort?: unknown;
+  destroy?: unknown;
+}
+
 /**
- * Ends the request of a client's stream. A generator that waits for the connection would hear of its
- * `return()` only when something comes.
+ * Ends the request of a client's stream, or of a stream of Node's. A generator that waits for the
+ * connection would hear of its `return()` only when something comes, and one that has not begun never.
  */
-function abort(payloads: unknown): void {
-  const { controller } = payloads as { readonly controller?: { abort?: unknown } };
-  const holder = controller ?? payloads as { abort?: unknown };
+function abort(payloads: AsyncIterable<unknown>): void {
+  const source = payloads as Abortable;
+  const holder = source.controller ?? source;
   if (typeof holder.abort === "function") holder.abort();
+  else if (typeof source.destroy === "function") source.destroy();
 }

@@ -15,7 +15,7 @@ import {
 import { BodyDecoder } from "./_body_decoder.ts";
 import { readClientError } from "./_client_error.ts";
 import { excerptOf } from "./_excerpt.ts";
-import { bodyOfPayloads } from "./_payload_body.ts";
+import { bodyOfPayloads, isSpent } from "./_payload_body.ts";
 import { isRefusedBase, readProviderError } from "./_provider_error.ts";
 import { requestIdOf, retryAfterOf } from "./_response_headers.ts";
 
@@ -96,7 +96,7 @@ export function streamResponse(
   const decoder = new ResponseDecoder(adapter, wire, options);
   const pending = Promise.resolve(response);
   // Whoever reads is told; where nobody does, it is no unhandled rejection.
-  pending.catch(() => {});
+  pending.then((source) => decoder.attend(source)).catch(() => {});
   return new EventReader(
     async () => decoder.open(await pending),
     decoder,
@@ -110,6 +110,10 @@ class ResponseDecoder implements BytesToEvents {
   readonly #validator = createStreamEventValidator({ limits: NO_LIMITS });
   readonly #wire: ResponseFormat;
   readonly #options: Pick<StreamResponseOptions, "signal" | "now">;
+  /** What was made of a source of payloads. */
+  #payloads: ReadableStream<Uint8Array> | undefined;
+  /** Whether it had given all to somebody else. */
+  #isSpent = false;
   #requestId: string | undefined;
   /** A fault of the caller; it is thrown at the caller. */
   #misuse: TypeError | undefined;
@@ -130,6 +134,14 @@ class ResponseDecoder implements BytesToEvents {
 
   get isFinished(): boolean {
     return this.#validator.phase === "terminal";
+  }
+
+  /** Begins to listen to what would not wait for whoever reads. */
+  attend(source: ResponseSource): void {
+    const body: unknown = isResponse(source) ? source.body : source;
+    if (isStream(body) || !isAsyncIterable(body)) return;
+    this.#isSpent = isSpent(body);
+    this.#payloads = bodyOfPayloads(body, this.#wire.format);
   }
 
   open(source: ResponseSource): ReadableStream<Uint8Array> {
@@ -207,11 +219,11 @@ class ResponseDecoder implements BytesToEvents {
   #bodyOf(source: ResponseSource): ReadableStream<Uint8Array> | null {
     const body: unknown = isResponse(source) ? source.body ?? null : source;
     const isUsed = isResponse(source) && source.bodyUsed;
-    if (isUsed || (isStream(body) && body.locked)) {
+    if (isUsed || this.#isSpent || (isStream(body) && body.locked)) {
       throw this.#misuse = new TypeError("Expected a body that nobody reads, received one in use");
     }
     if (body === null || isStream(body)) return body;
-    if (isAsyncIterable(body)) return bodyOfPayloads(body, this.#wire.format);
+    if (this.#payloads) return this.#payloads;
     throw this.#misuse = new TypeError(
       `Expected a Response, a body or the payloads of one, received ${kindOf(source)}`,
     );

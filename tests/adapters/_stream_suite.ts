@@ -7,6 +7,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import { Readable } from "node:stream";
 import {
   type AssistantMessage,
   createStreamEventValidator,
@@ -77,6 +78,46 @@ async function* payloadsOf(body: Uint8Array): AsyncGenerator<unknown, void> {
     const json = line.replace(/^data: ?/, "");
     if (json.startsWith("{")) yield await JSON.parse(json);
   }
+}
+
+/**
+ * What an official client's helper looks like: it emits its payloads whether somebody reads them or
+ * not, its iterator gets those that come after it was taken, and a failure reaches whoever waits.
+ */
+function emitterOf(body: Uint8Array, failure?: Error) {
+  const queue: unknown[] = [];
+  const listeners: (() => void)[] = [];
+  let isRead = false;
+  const emitter = {
+    ended: false,
+    errored: false,
+    on: () => {},
+    done: () => settled,
+    [Symbol.asyncIterator]() {
+      isRead = true;
+      const hadEnded = emitter.ended;
+      const next = (): Promise<IteratorResult<unknown>> => {
+        if (queue.length > 0) return Promise.resolve({ done: false, value: queue.shift() });
+        if (hadEnded) return new Promise(() => {});
+        if (emitter.ended) return Promise.resolve({ done: true, value: undefined });
+        return new Promise<void>((resolve) => listeners.push(resolve)).then(next);
+      };
+      return { next };
+    },
+  };
+  const settled = (async () => {
+    await new Promise((resolve) => setTimeout(resolve));
+    for await (const payload of payloadsOf(body)) {
+      if (isRead) queue.push(payload);
+      for (const tell of listeners.splice(0)) tell();
+    }
+    emitter.ended = true;
+    emitter.errored = failure !== undefined;
+    for (const tell of listeners.splice(0)) tell();
+    if (failure) throw failure;
+  })();
+  settled.catch(() => {});
+  return emitter;
 }
 
 /** An error as the clients of providers throw it. */
@@ -592,6 +633,89 @@ export function testStreamFunction(
     assertPart(failure.content, (await whole()).content);
     assert(controller.signal.aborted);
     assertEquals(aborted, 1);
+  });
+
+  Deno.test(`${name} reads a client's stream that does not wait for its reader`, async () => {
+    const emitter = emitterOf(body);
+    const events = stream(emitter, { now: () => 0 });
+    await emitter.done();
+
+    assertEquals(await read(events), await whole());
+  });
+
+  Deno.test(`${name} says what a client's stream failed with while nobody read`, async () => {
+    const error = clientError("Too many requests", { status: 429 });
+    const failing = emitterOf(half, error);
+    const events = stream(failing);
+    const failed = emitterOf(half, error);
+    await Promise.allSettled([failing.done(), failed.done()]);
+
+    const failure = await readFailure(events);
+    const lateFailure = await readFailure(stream(failed));
+
+    assertEquals([failure.errorCode, lateFailure.errorCode], ["http_error", "http_error"]);
+    assertPart(failure.content, (await whole()).content);
+  });
+
+  Deno.test(`${name} refuses a client's stream that somebody else has read`, async () => {
+    const emitter = emitterOf(body);
+    await emitter.done();
+
+    const error = await assertRejects(() => stream(emitter).result(), TypeError);
+
+    assertEquals(error.message, "Expected a body that nobody reads, received one in use");
+  });
+
+  Deno.test(`${name} says what a source throws instead of an iterator`, async () => {
+    const source = {
+      [Symbol.asyncIterator]() {
+        throw new Error("gone");
+      },
+    };
+
+    const failure = await readFailure(stream(source));
+
+    assertEquals(faultOf(failure), ["error", "network_error", "The connection broke: gone"]);
+  });
+
+  Deno.test(`${name} destroys a stream of Node's that says nothing more`, async () => {
+    for (const begun of [true, false]) {
+      const source = new Readable({ read() {} });
+      source.push(half);
+      const controller = new AbortController();
+      if (!begun) controller.abort();
+      const events = stream(source as AsyncIterable<unknown>, {
+        idleTimeout: IDLE,
+        signal: controller.signal,
+      });
+
+      const failure = await readFailure(events);
+      await new Promise((resolve) => setTimeout(resolve));
+
+      assertEquals(failure.errorCode, begun ? "idle_timeout" : "aborted");
+      assert(source.destroyed);
+    }
+  });
+
+  Deno.test(`${name} lets a source go whose controller cannot be read`, async () => {
+    let isLeft = false;
+    const silent = {
+      get controller(): never {
+        throw new Error("no");
+      },
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise<never>(() => {}),
+        return() {
+          isLeft = true;
+          return Promise.reject(new Error("no"));
+        },
+      }),
+    };
+
+    const failure = await readFailure(stream(silent, { idleTimeout: IDLE }));
+
+    assertEquals(failure.errorCode, "idle_timeout");
+    assert(isLeft);
   });
 
   Deno.test(`${name} keeps what is safe when a payload is none, and lets the source go`, async () => {

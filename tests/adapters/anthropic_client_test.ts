@@ -103,14 +103,19 @@ for (const { name, body } of readRecordings("anthropic")) {
 for (const { name, body } of readRecordings("anthropic")) {
   Deno.test(`streamAnthropicMessages reads the official client's stream of ${name}`, async () => {
     const options = { now: () => 0 };
-    for (const ask of ["create", "stream"] as const) {
+    for (const ask of ["create", "stream", "late"] as const) {
       const message = await withClient(
         () => streamOf(body),
-        (client) => {
-          const answer = ask === "create"
-            ? client.messages.create({ ...REQUEST, stream: true })
-            : client.messages.stream(REQUEST);
-          return streamAnthropicMessages(answer, options).result();
+        async (client) => {
+          if (ask === "create") {
+            const answer = client.messages.create({ ...REQUEST, stream: true });
+            return streamAnthropicMessages(answer, options).result();
+          }
+          const helper = client.messages.stream(REQUEST);
+          const events = streamAnthropicMessages(helper, options);
+          // It does not wait, and adds to the message that its first event holds.
+          if (ask === "late") await helper.done();
+          return events.result();
         },
       );
 
@@ -141,12 +146,20 @@ Deno.test("streamAnthropicMessages reads what the official client throws", async
       (client) =>
         streamAnthropicMessages(client.messages.create({ ...REQUEST, stream: true })).result(),
     );
-
-    assertEquals(message.errorMessage, errorMessage);
-    assertEquals(message.errorDetails, {
-      requestId: "req_1",
-      providerErrorType: "overloaded_error",
-      ...details,
+    const late = await withClient(answer, async (client) => {
+      const helper = client.messages.stream(REQUEST);
+      const events = streamAnthropicMessages(helper);
+      await helper.done().catch(() => {});
+      return events.result();
     });
+
+    for (const failed of [message, late]) {
+      assertEquals(failed.errorMessage, errorMessage);
+      assertEquals(failed.errorDetails, {
+        requestId: "req_1",
+        providerErrorType: "overloaded_error",
+        ...details,
+      });
+    }
   }
 });

@@ -136,12 +136,16 @@ const options = { now: () => 0 };
 
 for (const { name, body } of readRecordings("openai-chat")) {
   Deno.test(`streamOpenAiChat reads the official client's stream of ${name}`, async () => {
-    for (const ask of ["create", "stream"] as const) {
-      const message = await withClient(body, (client) => {
-        const answer = ask === "create"
-          ? client.chat.completions.create({ model: "m", messages: [], stream: true })
-          : client.chat.completions.stream({ model: "m", messages: [] });
-        return streamOpenAiChat(answer, options).result();
+    for (const ask of ["create", "stream", "late"] as const) {
+      const message = await withClient(body, async (client) => {
+        if (ask === "create") {
+          const answer = client.chat.completions.create({ model: "m", messages: [], stream: true });
+          return streamOpenAiChat(answer, options).result();
+        }
+        const helper = client.chat.completions.stream({ model: "m", messages: [] });
+        const events = streamOpenAiChat(helper, options);
+        if (ask === "late") await helper.done();
+        return events.result();
       });
 
       assertEquals(message, outcomeOf(createOpenAiChatAdapter(options), [body]).message);
@@ -151,16 +155,20 @@ for (const { name, body } of readRecordings("openai-chat")) {
 
 for (const { name, body } of readRecordings("openai-responses")) {
   Deno.test(`streamOpenAiResponses reads the official client's stream of ${name}`, async () => {
-    const message = await withClient(
-      body,
-      (client) =>
-        streamOpenAiResponses(
-          client.responses.create({ model: "m", input: "", stream: true }),
-          options,
-        ).result(),
-    );
+    for (const ask of ["create", "stream", "late"] as const) {
+      const message = await withClient(body, async (client) => {
+        if (ask === "create") {
+          const answer = client.responses.create({ model: "m", input: "", stream: true });
+          return streamOpenAiResponses(answer, options).result();
+        }
+        const helper = client.responses.stream({ model: "m", input: "" });
+        const events = streamOpenAiResponses(helper, options);
+        if (ask === "late") await helper.done();
+        return events.result();
+      });
 
-    assertEquals(message, outcomeOf(createOpenAiResponsesAdapter(options), [body]).message);
+      assertEquals(message, outcomeOf(createOpenAiResponsesAdapter(options), [body]).message);
+    }
   });
 }
 
