@@ -3,6 +3,9 @@ import { AdapterError } from "./_adapter.ts";
 import { readProviderError } from "./_provider_error.ts";
 import { requestIdOf, retryAfterOf } from "./_response_headers.ts";
 
+/** What Anthropic's and OpenAI's clients say where their signal fired; their errors have no name. */
+const ABORTED = "Request was aborted.";
+
 /** What the clients of providers put on the errors that they throw. */
 interface ClientError {
   readonly message: string;
@@ -52,6 +55,9 @@ function readError(
 ): AdapterError | undefined {
   const { message, headers, $metadata } = cause;
   const status = cause.status ?? cause.status_code ?? $metadata?.httpStatusCode;
+  if (status === undefined && "status" in cause && message === ABORTED) {
+    return new AdapterError("aborted", message);
+  }
   const isRefused = typeof status === "number" && status >= 300 && status < 600;
   const said = bodyOf(cause);
   if (!isRefused && said === undefined) return undefined;

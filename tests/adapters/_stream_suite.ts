@@ -666,6 +666,14 @@ export function testStreamFunction(
     assertEquals(error.message, "Expected a body that nobody reads, received one in use");
   });
 
+  Deno.test(`${name} says that a client was aborted`, async () => {
+    const aborted = clientError("Request was aborted.", { status: undefined });
+
+    const failure = await readFailure(stream(Promise.reject(aborted)));
+
+    assertEquals(faultOf(failure), ["aborted", "aborted", "Request was aborted."]);
+  });
+
   Deno.test(`${name} says what a source throws instead of an iterator`, async () => {
     const source = {
       [Symbol.asyncIterator]() {
