@@ -7,27 +7,16 @@ import { AdapterError } from "./_adapter.ts";
 const encoder = new TextEncoder();
 
 /**
- * Makes a body of what comes one by one: payloads, as the client of a provider gives them, which are
- * written as they came; or pieces of a body, as Node's own streams do.
+ * Makes a stream of what comes one by one: payloads, as the client of a provider gives them; or pieces
+ * of a body, as Node's own streams do.
  *
  * @param payloads Where they come from. Its iterator is taken at once, since what pushes keeps nothing
  * for one that comes later; it is asked for the next one when that is wanted.
- * @param format How the payloads are written.
- * @returns The body. To cancel it lets the source go.
+ * @returns The stream. To cancel it lets the source go.
  */
-export function bodyOfPayloads(
-  payloads: AsyncIterable<unknown>,
-  format: StreamEventFormat,
-): ReadableStream<Uint8Array> {
+export function streamOfPayloads(payloads: AsyncIterable<unknown>): ReadableStream<unknown> {
   let iterator: AsyncIterator<unknown>;
-  const letGo = async (): Promise<void> => {
-    try {
-      abort(payloads);
-    } finally {
-      await iterator.return?.();
-    }
-  };
-  return new ReadableStream<Uint8Array>({
+  return new ReadableStream<unknown>({
     // Async, so that what is thrown is the reader's to hear.
     async start() {
       iterator = payloads[Symbol.asyncIterator]();
@@ -35,34 +24,41 @@ export function bodyOfPayloads(
     },
     async pull(controller) {
       const { done, value } = await iterator.next();
-      if (done) {
-        await failureOf(payloads);
-        controller.close();
+      if (!done) {
+        controller.enqueue(value);
         return;
       }
+      await failureOf(payloads);
+      controller.close();
+    },
+    async cancel() {
       try {
-        controller.enqueue(isBytes(value) ? value : encode(value, format));
-      } catch (error) {
-        letGo().catch(() => {});
-        throw error;
+        abort(payloads);
+      } finally {
+        await iterator.return?.();
       }
     },
-    cancel: letGo,
   }, { highWaterMark: 0 });
 }
 
-function encode(payload: unknown, format: StreamEventFormat): Uint8Array {
-  if (!isRecord(payload)) {
-    const hint = typeof payload === "string" ? "; parse it first" : "";
-    throw refusalOf(`${kindOf(payload)}${hint}`);
+/**
+ * Gives the bytes of what came: as they are, or of a payload, which is written as it came.
+ *
+ * @throws {AdapterError} It is neither.
+ */
+export function bytesOf(piece: unknown, format: StreamEventFormat): Uint8Array {
+  if (isBytes(piece)) return piece;
+  if (!isRecord(piece)) {
+    const hint = typeof piece === "string" ? "; parse it first" : "";
+    throw refusalOf(`${kindOf(piece)}${hint}`);
   }
   let json: string | undefined;
   try {
-    json = JSON.stringify(payload);
+    json = JSON.stringify(piece);
   } catch {
     // It holds itself, what JSON cannot say, or more levels than can be written.
   }
-  if (json === undefined) throw refusalOf(`${kindOf(payload)} that is not JSON`);
+  if (json === undefined) throw refusalOf(`${kindOf(piece)} that is not JSON`);
   return encoder.encode(format === "sse" ? `data: ${json}\n\n` : `${json}\n`);
 }
 

@@ -1,4 +1,3 @@
-import { checkBytes } from "../_check_bytes.ts";
 import { isPlainObject, kindOf } from "../_json.ts";
 import { quote } from "../_quote.ts";
 import { createStreamEventValidator } from "../stream_event_validator.ts";
@@ -15,7 +14,7 @@ import {
 import { BodyDecoder } from "./_body_decoder.ts";
 import { readClientError } from "./_client_error.ts";
 import { excerptOf } from "./_excerpt.ts";
-import { bodyOfPayloads, isSpent } from "./_payload_body.ts";
+import { bytesOf, isSpent, streamOfPayloads } from "./_payload_body.ts";
 import { isRefusedBase, readProviderError } from "./_provider_error.ts";
 import { requestIdOf, retryAfterOf } from "./_response_headers.ts";
 
@@ -24,9 +23,9 @@ import { requestIdOf, retryAfterOf } from "./_response_headers.ts";
  * - a response, as `fetch` or an HTTP client with the same interface returns it;
  * - a body of bytes;
  * - single payloads, such as the stream of a provider's own client, or your own queue or socket,
- *   yields; also chunks of bytes, such as Node's streams yield.
+ *   yields; also chunks of bytes, such as Node's streams yield. A ReadableStream may hold either.
  */
-export type ResponseSource = Response | ReadableStream<Uint8Array> | AsyncIterable<unknown>;
+export type ResponseSource = Response | ReadableStream<unknown> | AsyncIterable<unknown>;
 
 /** Options of every `stream…` function. */
 export interface StreamResponseOptions extends AdapterOptions {
@@ -111,7 +110,7 @@ class ResponseDecoder implements BytesToEvents {
   readonly #wire: ResponseFormat;
   readonly #options: Pick<StreamResponseOptions, "signal" | "now">;
   /** What was made of a source of payloads. */
-  #payloads: ReadableStream<Uint8Array> | undefined;
+  #payloads: ReadableStream<unknown> | undefined;
   /** Whether it had given all to somebody else. */
   #isSpent = false;
   #requestId: string | undefined;
@@ -141,13 +140,15 @@ class ResponseDecoder implements BytesToEvents {
     const body: unknown = isResponse(source) ? source.body : source;
     if (isStream(body) || !isAsyncIterable(body)) return;
     this.#isSpent = isSpent(body);
-    this.#payloads = bodyOfPayloads(body, this.#wire.format);
+    this.#payloads = streamOfPayloads(body);
   }
 
   open(source: ResponseSource): ReadableStream<Uint8Array> {
     const body = this.#bodyOf(source);
     if (isResponse(source)) this.#look(source);
-    return body ?? new ReadableStream({ start: (controller) => controller.close() });
+    // What comes of it is looked at piece by piece.
+    return body as ReadableStream<Uint8Array> | null ??
+      new ReadableStream({ start: (controller) => controller.close() });
   }
 
   /** Looks at what a response says of its body. */
@@ -178,8 +179,8 @@ class ResponseDecoder implements BytesToEvents {
     }
   }
 
-  push(bytes: Uint8Array, emit: Emit): void {
-    checkBytes(bytes);
+  push(piece: unknown, emit: Emit): void {
+    const bytes = bytesOf(piece, this.#wire.format);
     if (!this.#refusal) {
       this.#decoder.push(bytes, this.#checked(emit));
       return;
@@ -216,7 +217,7 @@ class ResponseDecoder implements BytesToEvents {
     return this.#validator.partialContent();
   }
 
-  #bodyOf(source: ResponseSource): ReadableStream<Uint8Array> | null {
+  #bodyOf(source: ResponseSource): ReadableStream<unknown> | null {
     const body: unknown = isResponse(source) ? source.body ?? null : source;
     const isUsed = isResponse(source) && source.bodyUsed;
     if (isUsed || this.#isSpent || (isStream(body) && body.locked)) {
@@ -263,7 +264,7 @@ function isResponse(source: ResponseSource): source is Response {
     typeof source.status === "number" && typeof source.headers?.get === "function";
 }
 
-function isStream(body: unknown): body is ReadableStream<Uint8Array> {
+function isStream(body: unknown): body is ReadableStream<unknown> {
   return typeof (body as ReadableStream | undefined | null)?.getReader === "function";
 }
 

@@ -596,6 +596,18 @@ export function testStreamFunction(
     assertEquals(await events.result(), await whole());
   });
 
+  Deno.test(`${name} reads payloads from a stream of them`, async () => {
+    const payloads = ReadableStream.from(payloadsOf(body));
+    assertEquals(await read(stream(payloads, { now: () => 0 })), await whole());
+
+    const texts = ReadableStream.from([new TextDecoder().decode(body)]);
+    assertEquals(faultOf(await readFailure(stream(texts))), [
+      "error",
+      "malformed_frame",
+      "Expected a payload to be a JSON object, received a string; parse it first",
+    ]);
+  });
+
   Deno.test(`${name} lets go what gives payloads when the loop is left`, async () => {
     let isLeft = false;
     async function* held() {
