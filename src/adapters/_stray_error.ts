@@ -24,19 +24,22 @@ export class StrayError {
     const text = isFirst ? line : `${this.#text}\n${line}`;
     // It is on one line, or the last of many begins with the brace: to try every line is quadratic.
     const isLast = !isFirst && line.startsWith("}");
-    const error = isFirst || isLast ? readError(text) : undefined;
-    this.#text = error || isLast || text.length > MAX_LENGTH ? "" : text;
-    return error;
+    const value = isFirst || isLast ? readJson(text) : undefined;
+    // What follows a whole value is another one.
+    this.#text = value !== undefined || isLast || text.length > MAX_LENGTH ? "" : text;
+    return readError(value);
   }
 }
 
-function readError(text: string): AdapterError | undefined {
-  let value: unknown;
+function readJson(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+function readError(value: unknown): AdapterError | undefined {
   const error = isPlainObject(value) ? value.error : undefined;
   return isPlainObject(error) || (typeof error === "string" && error !== "")
     ? readProviderError(value)

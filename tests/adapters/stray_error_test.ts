@@ -28,6 +28,8 @@ const STRAYS: Readonly<Record<string, string>> = {
   "without the end of its line": PRETTY,
   "twice": `${PRETTY}\n${PRETTY}\n`,
   "behind another value": `{\n  "level": "info"\n}\n${PRETTY}\n`,
+  "behind a line of another value": `{"level":"info"}\n${COMPACT}\n`,
+  "on many lines behind a line of another value": `{"level":"info"}\n${PRETTY}\n`,
   "behind one that is none": `{\n}}\n${PRETTY}\n`,
   "behind half of another": `{\n  "level":\n\n${PRETTY}\n`,
 };
