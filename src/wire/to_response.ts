@@ -248,13 +248,14 @@ function faultOf(error: unknown): StreamSequenceError | IncompleteMessage | unde
 function writtenOf(event: StreamEvent): StreamEvent {
   // The validator says what else came.
   if (!isRecord(event) || ArrayBuffer.isView(event)) return event;
+  if (hasToJson(event)) return JSON.parse(JSON.stringify(event));
   const written: Record<string, unknown> = { ...event };
-  const { toolCall, message } = written;
-  if (hasToJson(event) || hasToJson(toolCall) || hasToJson(message)) {
-    return JSON.parse(JSON.stringify(event));
+  const { type, toolCall } = written;
+  // Of a message nobody has looked at all the rest: it may hold an instance of a class, or a getter.
+  if (type === "done" || type === "error" || hasToJson(toolCall)) {
+    return JSON.parse(JSON.stringify(written));
   }
   if (isRecord(toolCall)) written.toolCall = { ...toolCall };
-  if (isRecord(message)) written.message = { ...message };
   return written as unknown as StreamEvent;
 }
 

@@ -314,6 +314,14 @@ Deno.test("toResponse ends in an error event where no reader would take the mess
     [MESSAGE, { usage: { ...USAGE, output: NaN } }, "a numeric usage.output"],
     [MESSAGE, { model: 7 }, "a string model"],
     [MESSAGE, { role: "user" }, 'role "assistant"'],
+    // As an instance of a class has them, whose fields are no fields of what JSON writes.
+    [MESSAGE, { usage: Object.create(USAGE) }, "a numeric usage.input"],
+    [MESSAGE, { usage: { ...USAGE, toJSON: () => null } }, "usage"],
+    [
+      MESSAGE,
+      { usage: { ...USAGE, cost: Object.create(USAGE.cost) } },
+      "a numeric usage.cost.input",
+    ],
     [failed, { errorMessage: undefined }, "a string errorMessage"],
   ];
   for (const [message, change, missing] of cases) {
