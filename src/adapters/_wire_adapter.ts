@@ -3,6 +3,7 @@ import type { ProviderReplay } from "../types.ts";
 import { StreamDecodeError } from "../wire/stream_decode_error.ts";
 import { type Adapter, AdapterError, type AdapterOptions, type Emit } from "./_adapter.ts";
 import { BlockSerializer } from "./_block_serializer.ts";
+import { withoutSecrets } from "./_without_secrets.ts";
 
 /**
  * The base class of all adapters: whatever goes wrong in an adapter becomes an `error` event. An
@@ -151,7 +152,7 @@ function messageOf(error: unknown): string {
     if (!(error instanceof Error)) return typeof error === "string" ? error : kindOf(error);
     const { name, message, cause } = error;
     const reason = cause instanceof Error && cause.message !== "" ? `: ${cause.message}` : "";
-    return `${message || name}${reason}`;
+    return withoutSecrets(`${message || name}${reason}`);
   } catch {
     return "an error that cannot be read";
   }

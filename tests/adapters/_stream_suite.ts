@@ -386,6 +386,37 @@ export function testStreamFunction(
     assertEquals([failure.stopReason, failure.errorCode], ["error", "network_error"]);
   });
 
+  Deno.test(`${name} says nothing of a request that may be a key`, async () => {
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = listener.addr;
+    listener.close();
+    const header = { headers: { "x-api-key": "my\nkey" } };
+    const requests: ReadonlyArray<() => Promise<Response>> = [
+      async () => await fetch(`http://127.0.0.1:${port}/answer?alt=sse&key=my-key`),
+      async () => await fetch("http://127.0.0.1:99999/?key=my-key"),
+      async () => await fetch("http://127.0.0.1/", header),
+      // As Node has it.
+      () =>
+        Promise.reject(new TypeError("Failed to parse URL from https://a@b:my-key@c/d?e=my-key")),
+      () => Promise.reject(new TypeError('Headers.append: "my\nkey" is an invalid header value.')),
+    ];
+    for (const request of requests) {
+      const { errorCode, errorMessage } = await readFailure(stream(request()));
+
+      assertEquals(errorCode, "network_error");
+      assert(!/my.?key/s.test(errorMessage), errorMessage);
+    }
+    const { errorMessage } = await readFailure(
+      stream(
+        Promise.reject(new TypeError("no answer of (https://me:key@a.test/b?key=c): refused")),
+      ),
+    );
+    assertEquals(
+      errorMessage,
+      "The connection broke: no answer of (https://a.test/b?…): refused",
+    );
+  });
+
   Deno.test(`${name} keeps what is safe when the connection breaks`, async () => {
     const failure = await failed(async (connection) => {
       await connection.write(chunkedHead(contentType));
