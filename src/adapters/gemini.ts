@@ -254,11 +254,18 @@ class GeminiAdapter extends WireAdapter {
 
   #part(part: Fields): void {
     const { text: _, ...fields } = part;
-    const { functionCall, thought } = part;
+    const { functionCall, functionResponse, thought } = part;
     const text = readText(part, "text");
     const isSigned = readText(part, "thoughtSignature") !== "";
     if (thought !== undefined && thought !== null && typeof thought !== "boolean") {
       throw malformed("Expected thought to be a boolean");
+    }
+    if (isPlainObject(functionResponse)) {
+      // Else the call would be run twice, and the answers to two requests would be one.
+      throw new AdapterError(
+        "wire_order",
+        "Expected no result of a call in a response, received one of a client that runs calls itself",
+      );
     }
     const isCall = functionCall !== undefined && functionCall !== null;
     const isOther = Object.keys(part).some((key) =>

@@ -18,6 +18,10 @@ import { createGeminiAdapter } from "./gemini.ts";
  * Without `alt=sse`, the API responds with a JSON array, which is rejected. This format has no end
  * marker, so a response ends with its body: set `idleTimeout` in case a server holds the body open.
  *
+ * Google's own client continues its request when its stream is left, unless the `abortSignal` in its
+ * `config` aborts. With callable tools, it runs their calls itself and asks again: that is more than
+ * one response, and ends in an error at the first result.
+ *
  * @param response A response, its body, the stream of the provider's own client, or a promise of
  * any of them.
  * @param options How to read it.

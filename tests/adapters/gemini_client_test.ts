@@ -1,6 +1,12 @@
 /** The official client as the judge: on healthy bodies its chunks say what our final message does. */
 
-import { type FunctionCall, type GenerateContentResponse, GoogleGenAI } from "@google/genai";
+import {
+  type CallableTool,
+  type FunctionCall,
+  type GenerateContentConfig,
+  type GenerateContentResponse,
+  GoogleGenAI,
+} from "@google/genai";
 import { assertEquals } from "@std/assert";
 import { createGeminiAdapter } from "../../src/adapters/gemini.ts";
 import { streamGemini } from "../../src/adapters/stream_gemini.ts";
@@ -13,6 +19,7 @@ const STOP_REASONS: Readonly<Record<string, string>> = { STOP: "stop", MAX_TOKEN
 async function withAnswer<T>(
   answer: () => Response,
   run: (stream: Promise<AsyncIterable<GenerateContentResponse>>) => Promise<T>,
+  config: GenerateContentConfig = {},
 ): Promise<T> {
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
@@ -26,7 +33,7 @@ async function withAnswer<T>(
       apiKey: "none",
       httpOptions: { baseUrl: `http://127.0.0.1:${server.addr.port}` },
     });
-    return await run(client.models.generateContentStream({ model: "m", contents: "Hi" }));
+    return await run(client.models.generateContentStream({ model: "m", contents: "Hi", config }));
   } finally {
     await server.shutdown();
   }
@@ -146,4 +153,30 @@ Deno.test("streamGemini reads what the official client throws", async () => {
     status: 429,
     retryAfter: 3000,
   });
+});
+
+Deno.test("streamGemini refuses the answers of a client that runs calls itself", async () => {
+  const functionCall = { name: "get_tide", args: { harbour: "Bergen" } };
+  const answers = [{ functionCall }, { text: "High at noon" }];
+  const tool: CallableTool = {
+    tool: () => Promise.resolve({ functionDeclarations: [{ name: "get_tide" }] }),
+    callTool: () =>
+      Promise.resolve([{ functionResponse: { name: "get_tide", response: { high: "12:00" } } }]),
+  };
+  const message = await withAnswer(
+    () => {
+      const parts = [answers.shift()];
+      const chunk = { candidates: [{ content: { parts }, finishReason: "STOP" }] };
+      return streamOf(new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`));
+    },
+    (stream) => streamGemini(stream, { createId: () => "call_1" }).result(),
+    { tools: [tool] },
+  );
+
+  // As `tool_use` it would have been run twice.
+  assertEquals(
+    message.errorMessage,
+    "Expected no result of a call in a response, received one of a client that runs calls itself",
+  );
+  assertEquals(message.stopReason, "error");
 });
