@@ -82,7 +82,7 @@ function readError(
 /** The body that an error tells, where it has one. */
 function bodyOf({ error, message, name, $fault }: ClientError): unknown {
   if (typeof $fault === "string") return { type: name, message };
-  if (typeof error === "object" && error !== null) return error;
+  if (isSaying(error)) return error;
   if (typeof error === "string" && error !== "") return { error };
   if (!message.startsWith("{")) return undefined;
   try {
@@ -90,6 +90,11 @@ function bodyOf({ error, message, name, $fault }: ClientError): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Whether a value is a body, and not another error or a box of nothing. */
+function isSaying(error: unknown): boolean {
+  return typeof error === "object" && error !== null && Object.keys(error).length > 0;
 }
 
 /** What some clients write before a message already. */

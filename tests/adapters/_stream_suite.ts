@@ -879,7 +879,16 @@ export function testStreamFunction(
       providerErrorType: "ThrottlingException",
       status: 429,
     });
-    for (const fields of [{}, { status: "429" }, { status: 200 }, { status: 7 }, { error: "" }]) {
+    const others = [
+      {},
+      { status: "429" },
+      { status: 200 },
+      { status: 7 },
+      { error: "" },
+      { error: {} },
+      { error: new Error("another") },
+    ];
+    for (const fields of others) {
       assertEquals(await faultsOf("{no", fields), [
         "error",
         "network_error",
