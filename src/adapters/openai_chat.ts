@@ -137,6 +137,10 @@ class OpenAiChatAdapter extends WireAdapter {
   /** Whether the last content was marked as a thought. */
   #isThought = false;
   #audio: Record<string, unknown> | undefined;
+  /** The id of the chunk that came last before the finish_reason, or with it. */
+  #id: unknown;
+  /** Whether the one before had the same, which servers that make one up for each have not. */
+  #isIdKept = false;
 
   constructor(options: AdapterOptions) {
     super(options, "openai");
@@ -154,7 +158,11 @@ class OpenAiChatAdapter extends WireAdapter {
       return;
     }
     if (!isRecord(payload)) throw malformed("Expected a chunk to be an object");
-    const { choices, error, model, usage, x_groq, base_resp } = payload;
+    const { id, choices, error, model, usage, x_groq, base_resp } = payload;
+    if (this.#finish === undefined) {
+      this.#isIdKept = id === this.#id;
+      this.#id = id;
+    }
     if (!this.#hasModel && typeof model === "string" && model !== "") {
       this.#hasModel = true;
       this.blocks.model = model;
@@ -180,7 +188,9 @@ class OpenAiChatAdapter extends WireAdapter {
     for (const choice of choices) {
       if (!isRecord(choice)) throw malformed("Expected a choice to be an object");
       // Other choices are other answers: spliced together they would be none.
-      if ((choice.index ?? 0) === 0) this.#choice(choice);
+      if ((choice.index ?? 0) !== 0) continue;
+      if (this.#finish !== undefined && id !== this.#id) this.#expectSame(id, choice.delta);
+      this.#choice(choice);
     }
   }
 
@@ -265,6 +275,21 @@ class OpenAiChatAdapter extends WireAdapter {
     if (finish_reason === "null") return; // As a text, in every chunk but the last.
     if (typeof finish_reason !== "string") throw malformed("Expected finish_reason to be a string");
     this.#finishWith(finish_reason);
+  }
+
+  /**
+   * Refuses the next completion. The client's helper that runs calls itself gives the chunks of all:
+   * as one, its calls would be run twice.
+   */
+  #expectSame(id: unknown, delta: unknown): void {
+    if (this.#calls.all.length === 0 || !this.#isIdKept) return;
+    if (typeof id !== "string" || id === "" || !isRecord(delta)) return;
+    const { content, tool_calls } = delta;
+    if (!content && !(Array.isArray(tool_calls) && tool_calls.length > 0)) return;
+    throw new AdapterError(
+      "wire_order",
+      "Expected the chunks of one completion, received those of another after its calls",
+    );
   }
 
   /** Usage where some servers put it; that of the chunk itself goes before. */

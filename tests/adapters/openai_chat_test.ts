@@ -108,6 +108,46 @@ function verdictOf(payloads: readonly unknown[]): unknown[] {
 }
 
 const VERDICTS: Readonly<Record<string, readonly [readonly unknown[], ...unknown[]]>> = {
+  "has another completion behind calls": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: "{}" }),
+      TOOL_CALLS,
+      { ...chunk({ content: "Done" }), id: "cc-2" },
+      STOP,
+    ],
+    "wire_order",
+  ],
+  "has calls of another completion behind calls": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: "{}" }),
+      STOP,
+      {
+        ...(calls({ index: 0, id: "b", name: "g", arguments: "{}" }) as object),
+        id: "cc-2",
+      },
+      STOP,
+    ],
+    "wire_order",
+  ],
+  "has an id of its own in each chunk": [
+    [
+      { ...(calls({ index: 0, id: "a", name: "f", arguments: "{}" }) as object), id: "cc-0" },
+      TOOL_CALLS,
+      { ...chunk({ content: "Done" }), id: "cc-2" },
+    ],
+    "tool_use",
+    { f: {}, id: "a" },
+    "Done",
+  ],
+  "has another id in a last chunk that says nothing": [
+    [
+      calls({ index: 0, id: "a", name: "f", arguments: "{}" }),
+      TOOL_CALLS,
+      { ...chunk({ role: "assistant", content: "", tool_calls: [] }), id: "cc-2" },
+    ],
+    "tool_use",
+    { f: {}, id: "a" },
+  ],
   "has no call index and ids tell interleaved fragments apart": [
     [
       calls({ id: "a", name: "f", arguments: '{"x"' }, { id: "b", name: "g", arguments: '{"y"' }),

@@ -205,3 +205,53 @@ Deno.test("streamOpenAiChat reads what the official client throws", async () => 
     assertEquals(message.errorDetails, { requestId: "req_1", ...details });
   }
 });
+
+Deno.test("streamOpenAiChat refuses the answers of a client that runs calls itself", async () => {
+  const call = { index: 0, id: "call_1", type: "function" };
+  const completions = [
+    [
+      { tool_calls: [{ ...call, function: { name: "get_tide", arguments: "" } }] },
+      { tool_calls: [{ index: 0, function: { arguments: "{}" } }] },
+    ],
+    [{ content: "High at " }, { content: "noon" }],
+  ];
+  let count = 0;
+  const message = await withAnswer(
+    () => {
+      const deltas = completions[count] ?? [];
+      const reason = count === 0 ? "tool_calls" : "stop";
+      const head = { id: `chatcmpl-${++count}`, object: "chat.completion.chunk", model: "m" };
+      const chunks = deltas.map((delta, i) => {
+        const finish_reason = i === deltas.length - 1 ? reason : null;
+        return {
+          ...head,
+          choices: [{ index: 0, delta: { role: "assistant", ...delta }, finish_reason }],
+        };
+      });
+      const body = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
+      const headers = { "content-type": "text/event-stream" };
+      return new Response(`${body}data: [DONE]\n\n`, { headers });
+    },
+    (client) =>
+      streamOpenAiChat(client.chat.completions.runTools({
+        model: "m",
+        stream: true,
+        messages: [{ role: "user", content: "When is high tide?" }],
+        tools: [{
+          type: "function",
+          function: {
+            name: "get_tide",
+            description: "Says when high tide is",
+            parameters: { type: "object", properties: {} },
+            function: () => "12:00",
+          },
+        }],
+      })).result(),
+  );
+
+  // As `tool_use` it would have been run twice.
+  assertEquals(
+    message.errorMessage,
+    "Expected the chunks of one completion, received those of another after its calls",
+  );
+});
