@@ -6,6 +6,7 @@
  */
 
 import { clip } from "./_quote.ts";
+import { setMember } from "./_set_member.ts";
 
 /** How many UTF-16 code units around a difference a debugger gets to see. */
 const EXCERPT_LENGTH = 40;
@@ -299,10 +300,8 @@ function put(frame: CopyFrame, value: unknown, height: number): void {
   frame.height = Math.max(frame.height, height);
   const key = keyAt(frame, frame.next - 1);
   if (key in frame.copy) {
-    // Inherited: to assign `__proto__` would set the prototype, and to assign what a frozen
-    // Object.prototype has would throw.
-    const attributes = { writable: true, enumerable: true, configurable: true };
-    Object.defineProperty(frame.copy, key, { value, ...attributes });
+    // Inherited.
+    setMember(frame.copy, key, value);
   } else {
     (frame.copy as Record<string | number, unknown>)[key] = value;
   }

@@ -1,4 +1,5 @@
 import { sameJson } from "../_json.ts";
+import { setMember } from "../_set_member.ts";
 import { jsonSize } from "./_json_size.ts";
 
 /** How deep a repeated value is compared, in levels; one that nests deeper counts again. */
@@ -27,9 +28,7 @@ export function mergeFields(
       kept[key] = before + value;
       added += value.length;
     } else if (before !== value && !sameJson(before, value, COMPARE_DEPTH)) {
-      // Whatever it is called: to assign `__proto__` would set the prototype.
-      const attributes = { writable: true, enumerable: true, configurable: true };
-      Object.defineProperty(kept, key, { value, ...attributes });
+      setMember(kept, key, value);
       added += key.length + 4 + jsonSize(value);
     }
   }

@@ -1,5 +1,6 @@
 import { isPlainObject } from "../_json.ts";
 import { quote } from "../_quote.ts";
+import { setMember } from "../_set_member.ts";
 import type { JsonObject } from "../types.ts";
 import { AdapterError } from "./_adapter.ts";
 
@@ -111,8 +112,7 @@ function put(parent: object, step: string | number, value: unknown): void {
   if (Array.isArray(parent) && (step as number) > parent.length) {
     throw invalid(`Expected item ${parent.length} of a list of arguments, received item ${step}`);
   }
-  const attributes = { writable: true, enumerable: true, configurable: true };
-  Object.defineProperty(parent, step, { value, ...attributes });
+  setMember(parent, step, value);
 }
 
 /** More of a text, or a value that was not there, or is the same. */

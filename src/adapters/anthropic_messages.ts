@@ -2,6 +2,7 @@ import { DeltaText } from "../_delta_text.ts";
 import { isRecord } from "../_is_record.ts";
 import { firstDifference, isPlainObject, kindOf } from "../_json.ts";
 import { quote } from "../_quote.ts";
+import { setMember } from "../_set_member.ts";
 import type { JsonObject, JsonValue, ProviderReplay, SuccessfulStopReason } from "../types.ts";
 import {
   type Adapter,
@@ -529,7 +530,7 @@ class AnthropicMessagesAdapter extends WireAdapter {
       }
       const before = Object.hasOwn(block.fields, key) ? block.fields[key] : undefined;
       const isGrowing = typeof before === "string" && typeof value === "string";
-      put(block.fields, key, isGrowing ? before + value : value);
+      setMember(block.fields, key, isGrowing ? before + value : value);
     }
   }
 
@@ -712,14 +713,4 @@ function readInput({ input, name }: Fields): JsonObject | undefined {
     );
   }
   return Object.keys(input).length > 0 ? input as JsonObject : undefined;
-}
-
-/** Sets a field, whatever it is called. */
-function put(fields: Record<string, unknown>, key: string, value: unknown): void {
-  Object.defineProperty(fields, key, {
-    value,
-    writable: true,
-    enumerable: true,
-    configurable: true,
-  });
 }

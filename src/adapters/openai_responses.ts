@@ -1,5 +1,6 @@
 import { isPlainObject, sameJson } from "../_json.ts";
 import { quote } from "../_quote.ts";
+import { setMember } from "../_set_member.ts";
 import type { JsonObject, JsonValue, ProviderReplay, SuccessfulStopReason } from "../types.ts";
 import { type Adapter, AdapterError, type AdapterOptions } from "./_adapter.ts";
 import type { SerializedBlock } from "./_block_serializer.ts";
@@ -499,8 +500,7 @@ class OpenAiResponsesAdapter extends WireAdapter {
     for (const [key, value] of Object.entries(fields)) {
       const before = Object.hasOwn(whole, key) ? whole[key] : undefined;
       if (before !== undefined && before !== null) continue;
-      const attributes = { writable: true, enumerable: true, configurable: true };
-      Object.defineProperty(whole, key, { value, ...attributes });
+      setMember(whole, key, value);
       // A call's input counts where the call ends.
       if (item.isCall && key === argumentsField(item)) continue;
       let size = key.length + 4 + jsonSize(value);

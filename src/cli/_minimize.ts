@@ -1,4 +1,5 @@
 import { firstDifference, isPlainObject } from "../_json.ts";
+import { setMember } from "../_set_member.ts";
 import { createStreamEventValidator, type StreamEventLimits } from "../stream_event_validator.ts";
 import { StreamSequenceError } from "../stream_sequence_error.ts";
 import type { AssistantContent, StreamEvent } from "../types.ts";
@@ -10,7 +11,6 @@ import {
   isPlainArray,
   keepFew,
   type Path,
-  put,
   shrinkText,
   shrinkTexts,
   shrinkValues,
@@ -722,7 +722,7 @@ function neutralFields(value: unknown, texts: NeutralTexts): unknown {
   if (!isPlainObject(value)) return texts.value(value);
   const copy = {};
   for (const [key, member] of Object.entries(value)) {
-    put(copy, WORD.test(key) ? key : texts.text(key), neutralField(key, member, texts));
+    setMember(copy, WORD.test(key) ? key : texts.text(key), neutralField(key, member, texts));
   }
   return copy;
 }
@@ -760,7 +760,9 @@ function neutralField(key: string, value: unknown, texts: NeutralTexts): unknown
 /** Replaces the texts of a message's content, which may have holes without end. */
 function neutralItems(items: readonly unknown[], texts: NeutralTexts): unknown[] {
   const copy = new Array(items.length);
-  for (const [place, item] of Object.entries(items)) put(copy, place, neutralFields(item, texts));
+  for (const [place, item] of Object.entries(items)) {
+    setMember(copy, place, neutralFields(item, texts));
+  }
   return copy;
 }
 
@@ -770,7 +772,7 @@ function withoutCounts(value: unknown, texts: NeutralTexts): unknown {
   if (!isPlainObject(value)) return texts.value(value);
   const copy = {};
   for (const [key, member] of Object.entries(value)) {
-    put(
+    setMember(
       copy,
       WORD.test(key) ? key : texts.text(key),
       key === "cost" || typeof member === "number"

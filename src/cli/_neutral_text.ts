@@ -1,5 +1,6 @@
 import { isPlainObject } from "../_json.ts";
-import { isPlainArray, put } from "./_shrink.ts";
+import { setMember } from "../_set_member.ts";
+import { isPlainArray } from "./_shrink.ts";
 
 /** What one character may become, the usual one first. */
 type Alphabet = readonly string[];
@@ -107,7 +108,7 @@ export class NeutralTexts {
     for (let next = 0; next < open.length; next++) {
       const [source, target] = open[next] as readonly [object, object];
       for (const [key, member] of Object.entries(source)) {
-        put(target, Array.isArray(source) ? key : this.text(key), convert(member));
+        setMember(target, Array.isArray(source) ? key : this.text(key), convert(member));
       }
     }
     return copy;

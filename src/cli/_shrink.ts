@@ -6,6 +6,7 @@
  */
 
 import { isPlainObject } from "../_json.ts";
+import { setMember } from "../_set_member.ts";
 
 /** A way into a value. */
 export type Path = ReadonlyArray<string | number>;
@@ -390,7 +391,7 @@ function withNode(value: unknown, path: Path, node: unknown): unknown {
   let changed = node;
   for (let level = path.length - 1; level >= 0; level--) {
     const copy = copyOf(parents[level] as object);
-    put(copy, path[level] as string | number, changed);
+    setMember(copy, path[level] as string | number, changed);
     changed = copy;
   }
   return changed;
@@ -400,19 +401,13 @@ function withKeys(node: unknown, keys: ReadonlySet<string | number>): unknown {
   if (isDenseArray(node)) return node.filter((_, index) => keys.has(index));
   if (!isPlainObject(node)) return node;
   const copy = {};
-  for (const key of Object.keys(node)) if (keys.has(key)) put(copy, key, node[key]);
+  for (const key of Object.keys(node)) if (keys.has(key)) setMember(copy, key, node[key]);
   return copy;
 }
 
 function copyOf(value: object): object {
   if (Array.isArray(value)) return [...value];
   const copy = {};
-  for (const [key, member] of Object.entries(value)) put(copy, key, member);
+  for (const [key, member] of Object.entries(value)) setMember(copy, key, member);
   return copy;
-}
-
-/** Sets a member, even one that is called `__proto__`. */
-export function put(object: object, key: string | number, value: unknown): void {
-  const attributes = { writable: true, enumerable: true, configurable: true };
-  Object.defineProperty(object, key, { value, ...attributes });
 }
