@@ -4,6 +4,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { assertEquals } from "@std/assert";
 import { createAnthropicMessagesAdapter } from "../../src/adapters/anthropic_messages.ts";
 import { streamAnthropicMessages } from "../../src/adapters/stream_anthropic_messages.ts";
+import { responseOf, serveAnswer } from "../_serve.ts";
 import { outcomeOf } from "./_bodies.ts";
 import { readRecordings } from "./_recordings.ts";
 
@@ -21,24 +22,10 @@ async function withClient<T>(
   answer: () => Response,
   run: (client: Anthropic) => Promise<T>,
 ): Promise<T> {
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    async (request) => {
-      await request.body?.cancel();
-      return answer();
-    },
+  return await serveAnswer(
+    answer,
+    (baseURL) => run(new Anthropic({ baseURL, apiKey: "none", authToken: null, maxRetries: 0 })),
   );
-  try {
-    const baseURL = `http://127.0.0.1:${server.addr.port}`;
-    return await run(new Anthropic({ baseURL, apiKey: "none", authToken: null, maxRetries: 0 }));
-  } finally {
-    await server.shutdown();
-  }
-}
-
-function streamOf(body: Uint8Array): Response {
-  const headers = { "content-type": "text/event-stream" };
-  return new Response(new Uint8Array(body), { headers });
 }
 
 const REQUEST = { model: "m", max_tokens: 1, messages: [] };
@@ -64,7 +51,7 @@ function contentOf({ content }: Message): unknown[] {
 for (const { name, body } of readRecordings("anthropic")) {
   Deno.test(`AnthropicMessagesAdapter agrees with the official client about ${name}`, async () => {
     const final = await withClient(
-      () => streamOf(body),
+      () => responseOf(body),
       (client) => client.messages.stream(REQUEST).finalMessage(),
     );
 
@@ -105,7 +92,7 @@ for (const { name, body } of readRecordings("anthropic")) {
     const options = { now: () => 0 };
     for (const ask of ["create", "stream", "late"] as const) {
       const message = await withClient(
-        () => streamOf(body),
+        () => responseOf(body),
         async (client) => {
           if (ask === "create") {
             const answer = client.messages.create({ ...REQUEST, stream: true });
@@ -135,7 +122,7 @@ Deno.test("streamAnthropicMessages reads what the official client throws", async
       { status: 529, retryAfter: 2000 },
     ],
     [
-      () => streamOf(new TextEncoder().encode(`event: error\ndata: ${JSON.stringify(body)}\n\n`)),
+      () => responseOf(new TextEncoder().encode(`event: error\ndata: ${JSON.stringify(body)}\n\n`)),
       "Overloaded",
       {},
     ],

@@ -10,6 +10,7 @@ import {
 import { assertEquals } from "@std/assert";
 import { createGeminiAdapter } from "../../src/adapters/gemini.ts";
 import { streamGemini } from "../../src/adapters/stream_gemini.ts";
+import { responseOf, serveAnswer } from "../_serve.ts";
 import { outcomeOf } from "./_bodies.ts";
 import { readRecordings } from "./_recordings.ts";
 
@@ -21,32 +22,15 @@ async function withAnswer<T>(
   run: (stream: Promise<AsyncIterable<GenerateContentResponse>>) => Promise<T>,
   config: GenerateContentConfig = {},
 ): Promise<T> {
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    async (request) => {
-      await request.body?.cancel();
-      return answer();
-    },
-  );
-  try {
-    const client = new GoogleGenAI({
-      apiKey: "none",
-      httpOptions: { baseUrl: `http://127.0.0.1:${server.addr.port}` },
-    });
-    return await run(client.models.generateContentStream({ model: "m", contents: "Hi", config }));
-  } finally {
-    await server.shutdown();
-  }
-}
-
-function streamOf(body: Uint8Array): Response {
-  const headers = { "content-type": "text/event-stream" };
-  return new Response(new Uint8Array(body), { headers });
+  return await serveAnswer(answer, (baseUrl) => {
+    const client = new GoogleGenAI({ apiKey: "none", httpOptions: { baseUrl } });
+    return run(client.models.generateContentStream({ model: "m", contents: "Hi", config }));
+  });
 }
 
 for (const { name, body } of readRecordings("gemini")) {
   Deno.test(`GeminiAdapter agrees with the official client about ${name}`, async () => {
-    const chunks = await withAnswer(() => streamOf(body), async (stream) => {
+    const chunks = await withAnswer(() => responseOf(body), async (stream) => {
       const chunks: GenerateContentResponse[] = [];
       for await (const chunk of await stream) chunks.push(chunk);
       return chunks;
@@ -123,7 +107,7 @@ for (const { name, body } of readRecordings("gemini")) {
     let ids = 0;
     const options = { now: () => 0, createId: () => `call_${ids++}` };
     const message = await withAnswer(
-      () => streamOf(body),
+      () => responseOf(body),
       (stream) => streamGemini(stream, options).result(),
     );
     ids = 0;
@@ -167,7 +151,7 @@ Deno.test("streamGemini refuses the answers of a client that runs calls itself",
     () => {
       const parts = [answers.shift()];
       const chunk = { candidates: [{ content: { parts }, finishReason: "STOP" }] };
-      return streamOf(new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`));
+      return responseOf(new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`));
     },
     (stream) => streamGemini(stream, { createId: () => "call_1" }).result(),
     { tools: [tool] },

@@ -4,6 +4,7 @@ import { assertEquals } from "@std/assert";
 import { type ChatResponse, Ollama, type ToolCall } from "ollama";
 import { createOllamaChatAdapter } from "../../src/adapters/ollama_chat.ts";
 import { streamOllamaChat } from "../../src/adapters/stream_ollama_chat.ts";
+import { responseOf, serveAnswer } from "../_serve.ts";
 import { outcomeOf } from "./_bodies.ts";
 import { readRecordings } from "./_recordings.ts";
 
@@ -12,33 +13,22 @@ async function withAnswer<T>(
   answer: () => Response,
   run: (parts: Promise<AsyncIterable<ChatResponse>>) => Promise<T>,
 ): Promise<T> {
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    async (request) => {
-      await request.body?.cancel();
-      return answer();
-    },
+  return await serveAnswer(
+    answer,
+    (host) => run(new Ollama({ host }).chat({ model: "m", messages: [], stream: true })),
   );
-  try {
-    const client = new Ollama({ host: `http://127.0.0.1:${server.addr.port}` });
-    return await run(client.chat({ model: "m", messages: [], stream: true }));
-  } finally {
-    await server.shutdown();
-  }
-}
-
-function streamOf(body: Uint8Array): Response {
-  const headers = { "content-type": "application/x-ndjson" };
-  return new Response(new Uint8Array(body), { headers });
 }
 
 for (const { name, body } of readRecordings("ollama")) {
   Deno.test(`OllamaChatAdapter agrees with the official client about ${name}`, async () => {
-    const parts = await withAnswer(() => streamOf(body), async (stream) => {
-      const parts: ChatResponse[] = [];
-      for await (const part of await stream) parts.push(part);
-      return parts;
-    });
+    const parts = await withAnswer(
+      () => responseOf(body, "application/x-ndjson"),
+      async (stream) => {
+        const parts: ChatResponse[] = [];
+        for await (const part of await stream) parts.push(part);
+        return parts;
+      },
+    );
     const last = parts.at(-1) as ChatResponse;
     const calls = parts.flatMap(({ message }) => message.tool_calls ?? []);
 
@@ -88,7 +78,7 @@ for (const { name, body } of readRecordings("ollama")) {
     let ids = 0;
     const options = { now: () => 0, createId: () => `call_${ids++}` };
     const message = await withAnswer(
-      () => streamOf(body),
+      () => responseOf(body, "application/x-ndjson"),
       (stream) => streamOllamaChat(stream, options).result(),
     );
     ids = 0;

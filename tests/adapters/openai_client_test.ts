@@ -7,6 +7,7 @@ import { createOpenAiChatAdapter } from "../../src/adapters/openai_chat.ts";
 import { createOpenAiResponsesAdapter } from "../../src/adapters/openai_responses.ts";
 import { streamOpenAiChat } from "../../src/adapters/stream_openai_chat.ts";
 import { streamOpenAiResponses } from "../../src/adapters/stream_openai_responses.ts";
+import { responseOf, serveAnswer } from "../_serve.ts";
 import { outcomeOf } from "./_bodies.ts";
 import { readRecordings } from "./_recordings.ts";
 
@@ -34,27 +35,17 @@ function summaryOf(message: AssistantMessage): Summary {
 
 /** Serves a body over loopback while the official client reads it. */
 async function withClient<T>(body: Uint8Array, run: (client: OpenAI) => Promise<T>): Promise<T> {
-  const headers = { "content-type": "text/event-stream" };
-  return await withAnswer(() => new Response(new Uint8Array(body), { headers }), run);
+  return await withAnswer(() => responseOf(body), run);
 }
 
 async function withAnswer<T>(
   answer: () => Response,
   run: (client: OpenAI) => Promise<T>,
 ): Promise<T> {
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    async (request) => {
-      await request.body?.cancel();
-      return answer();
-    },
+  return await serveAnswer(
+    answer,
+    (origin) => run(new OpenAI({ baseURL: `${origin}/v1`, apiKey: "none", maxRetries: 0 })),
   );
-  try {
-    const baseURL = `http://127.0.0.1:${server.addr.port}/v1`;
-    return await run(new OpenAI({ baseURL, apiKey: "none", maxRetries: 0 }));
-  } finally {
-    await server.shutdown();
-  }
 }
 
 for (const { name, body } of readRecordings("openai-chat")) {

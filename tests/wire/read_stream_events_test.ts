@@ -13,6 +13,7 @@ import {
   StreamEventDecoderStream,
 } from "../../src/wire/mod.ts";
 import { arbitraryLegalStream } from "../_arbitraries.ts";
+import { serve } from "../_serve.ts";
 import { USAGE } from "../_usage.ts";
 
 const encoder = new TextEncoder();
@@ -86,18 +87,6 @@ async function collect(
     return { values };
   } catch (error) {
     return { values, error };
-  }
-}
-
-async function serve(
-  handler: Deno.ServeHandler<Deno.NetAddr>,
-  use: (url: string) => Promise<void>,
-): Promise<void> {
-  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, handler);
-  try {
-    await use(`http://127.0.0.1:${server.addr.port}/`);
-  } finally {
-    await server.shutdown();
   }
 }
 
