@@ -38,8 +38,9 @@ export interface StreamResponseOptions extends AdapterOptions {
    * How long to wait for the next byte, in milliseconds, before the stream ends with the
    * `errorCode` `idle_timeout`. The time that the consumer takes does not count.
    *
-   * Any byte resets it, even that of a heartbeat: it detects a dead connection, not a slow model.
-   * It also covers the wait for the response, but does not cancel a `fetch` that is still pending.
+   * Any byte resets it, even that of a heartbeat: it detects a dead connection, not a slow model. Of
+   * payloads that come one by one, only the next payload does, since clients keep heartbeats to
+   * themselves. It also covers the wait for the response, but does not cancel a `fetch` that is still pending.
    *
    * @default {Infinity}
    */
